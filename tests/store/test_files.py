@@ -11,7 +11,7 @@ from testlist.reports.hints import MOST
 
 from app.services.results.outline import Tally
 from app.store.analyses.inventories import FileRow
-from app.store.results import results
+from app.store.results import result_files, results
 from app.store.results.results import TestFilter
 from tests.conftest import World
 
@@ -33,7 +33,7 @@ def row(path: str, *hints: str, blob: str = "1", tests: tuple[dict[str, Any], ..
 
 def listed(world: World, analysis: UUID, path: str | None = None, about: str | None = None) -> dict[str, list[str]]:
     with world.uow.begin() as tx:
-        rows, total = results.listed(tx, analysis, path=path, about=about, after=0, most=10)
+        rows, total = result_files.listed(tx, analysis, path=path, about=about, after=0, most=10)
     assert total == len(rows)
     return {found.path: found.hints for found in rows}
 

@@ -5,8 +5,9 @@ from uuid import UUID
 import pytest
 
 from app.store.analyses.inventories import FileRow
-from app.store.results import results
-from app.store.results.results import SkippedFile, TestFilter
+from app.store.results import result_files, results
+from app.store.results.result_files import SkippedFile
+from app.store.results.results import TestFilter
 from tests.conftest import World
 
 Row = tuple[str, str]
@@ -138,8 +139,8 @@ def test_pages_of_any_size_give_every_test_once_in_the_same_order(world: World, 
 
 def test_skipped_files_are_listed_with_their_reason(world: World, analysis: UUID) -> None:
     with world.uow.begin() as tx:
-        assert results.skipped(tx, analysis) == [SkippedFile("tests/large.py", "too_large")]
-        assert results.skipped(tx, analysis, most=0) == []
+        assert result_files.skipped(tx, analysis) == [SkippedFile("tests/large.py", "too_large")]
+        assert result_files.skipped(tx, analysis, most=0) == []
 
 
 def test_an_unknown_analysis_has_no_tests(world: World, analysis: UUID) -> None:

@@ -14,7 +14,8 @@ from testlist_harness.repositories import commit, git
 
 from app.adapters.git_sources import resolve_commit
 from app.web import create_app
-from tests.web.conftest import POLICY, SETTINGS, Web, Wired
+from app.web.core.wiring import WebWiring
+from tests.web.conftest import POLICY, SETTINGS, Web
 
 
 @pytest.fixture
@@ -34,7 +35,7 @@ def local(make_web: Callable[..., Web], root: Path) -> Web:
     settings = SETTINGS.model_copy(update={"local_repos_root": root})
     web = make_web()
     resolve = partial(resolve_commit, settings=settings)
-    wired = Wired(settings, web.uow, POLICY, resolve, "a secret of this test")
+    wired = WebWiring(settings, web.uow, POLICY, resolve, "a secret of this test")
     return replace(web, app=create_app(wired))
 
 

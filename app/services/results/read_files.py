@@ -12,7 +12,7 @@ from app.services.results import cursors
 from app.services.results.read_tests import PAGE
 from app.store.accounts.users import Account
 from app.store.core.unit_of_work import UnitOfWork
-from app.store.results import results
+from app.store.results import result_files
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +50,6 @@ def files(
     with uow.begin() as tx:
         check_completed(tx, job_id, viewer, now=now)
         after, _ = cursors.read(cursor)
-        rows, total = results.listed(tx, job_id, path=path, about=about, after=after, most=limit + 1)
+        rows, total = result_files.listed(tx, job_id, path=path, about=about, after=after, most=limit + 1)
     items = [ListedFile(row.path, row.framework, row.tests, row.skipped, row.hints) for row in rows[:limit]]
     return FilePage(items, cursors.write(rows[limit - 1].ordinal, 0) if len(rows) > limit else None, total)

@@ -13,8 +13,9 @@ from app.services.jobs.visibility import check_completed
 from app.services.results.outline import Outline, Tally
 from app.store.accounts.users import Account
 from app.store.core.unit_of_work import UnitOfWork
-from app.store.results import results
-from app.store.results.results import SkippedFile, TestFilter
+from app.store.results import result_files, results
+from app.store.results.result_files import SkippedFile
+from app.store.results.results import TestFilter
 
 SIZE = 100  # tests on a sheet
 PATH = "path"
@@ -78,7 +79,7 @@ def read_sheet(
         else:
             rows = results.sorted_part(tx, job_id, wanted, outline.files, sort, skip=before, most=SIZE)
         hints = results.hints(tx, job_id, [row.ordinal for row in rows])
-        skipped = results.skipped(tx, job_id)
+        skipped = result_files.skipped(tx, job_id)
     files = [
         FileOnSheet(path, hints[path], [row.test for row in tests])
         for path, tests in groupby(rows, lambda row: row.path)

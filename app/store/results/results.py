@@ -38,9 +38,9 @@ _TESTS = """
       JOIN file_inventories i ON i.id = f.file_inventory_id
       CROSS JOIN LATERAL jsonb_array_elements(i.tests) WITH ORDINALITY AS t(test, position)
      WHERE f.analysis_id = :analysis_id"""
-# Searched in the array's text.  The part is written as in JSON (`_as_json`), so it cannot match across two hints.
-_ABOUT = "(CAST(:about AS text) IS NULL OR strpos(lower(CAST(i.hints AS text)), lower(:about)) > 0)"
-_PATH = "(CAST(:path AS text) IS NULL OR strpos(lower(f.path), lower(:path)) > 0)"
+# Searched in the array's text.  The part is written as in JSON (`as_json`), so it cannot match across two hints.
+ABOUT = "(CAST(:about AS text) IS NULL OR strpos(lower(CAST(i.hints AS text)), lower(:about)) > 0)"
+PATH = "(CAST(:path AS text) IS NULL OR strpos(lower(f.path), lower(:path)) > 0)"
 # Results of older rules lack the last two members.
 _KIND, _CONDITIONAL = "coalesce(t.test->>'kind', 'test')", "coalesce(t.test->>'conditional' = 'true', false)"
 _MATCHES = f"""
@@ -48,24 +48,24 @@ _MATCHES = f"""
        AND (CAST(:framework AS text) IS NULL OR t.test->>'framework' = :framework)
        AND (CAST(:kind AS text) IS NULL OR {_KIND} = :kind)
        AND (CAST(:conditional AS boolean) IS NULL OR {_CONDITIONAL} = :conditional)
-       AND {_PATH} AND {_ABOUT} AND (CAST(:file AS text) IS NULL OR f.path = :file)
+       AND {PATH} AND {ABOUT} AND (CAST(:file AS text) IS NULL OR f.path = :file)
        AND (CAST(:q AS text) IS NULL
             OR strpos(lower(concat_ws(' ', t.test->>'name', t.test->>'suites')), lower(:q)) > 0)"""
 _FILTERED = f"{_TESTS} AND {_MATCHES}"
 # In the order of the index of lists, which ordinals follow.
-_ORDER = "f.last_ordinal, f.position"
+ORDER = "f.last_ordinal, f.position"
 # The first condition bounds the index scan; without it each page would read all files before it.
 _PAGE = text(f"""
     SELECT f.ordinal, t.position, f.path, t.test {_FILTERED}
        AND f.last_ordinal >= :after_file AND (f.ordinal, t.position) > (:after_file, :after_test)
-     ORDER BY {_ORDER}, t.position LIMIT :most""")
+     ORDER BY {ORDER}, t.position LIMIT :most""")
 # Only the named files are read; the bounds limit the scan of lists to those that contain them.
 _NAMED = """
        AND f.ordinal = ANY (CAST(:files AS integer[])) AND f.last_ordinal >= :least AND f.first_ordinal <= :greatest"""
 _PART = text(f"""
     SELECT f.ordinal, t.position, f.path, t.test {_FILTERED} {_NAMED}
        AND (f.ordinal, t.position) > (:after_file, :after_test)
-     ORDER BY {_ORDER}, t.position LIMIT :most OFFSET :skip""")
+     ORDER BY {ORDER}, t.position LIMIT :most OFFSET :skip""")
 #: By what a list is sorted, besides by path and line.  What needs attention comes first among the statuses.
 _BY = {
     "name": "lower(t.test->>'name')",
@@ -75,12 +75,12 @@ _BY = {
 _SORTED = {
     sort: text(f"""
     SELECT f.ordinal, t.position, f.path, t.test {_FILTERED} {_NAMED}
-     ORDER BY {by}, {_ORDER}, t.position LIMIT :most OFFSET :skip""")
+     ORDER BY {by}, {ORDER}, t.position LIMIT :most OFFSET :skip""")
     for sort, by in _BY.items()
 }
 _PATHS = text(f"""
     SELECT f.ordinal, f.path FROM analysis_files f
-     WHERE f.analysis_id = :analysis_id AND starts_with(f.path, :under) {_NAMED} ORDER BY {_ORDER}""")
+     WHERE f.analysis_id = :analysis_id AND starts_with(f.path, :under) {_NAMED} ORDER BY {ORDER}""")
 _OUTLINE = text(f"""
     WITH sorts AS MATERIALIZED (
         SELECT f.ordinal, t.test->>'framework' AS framework, t.test->>'status' AS status, {_KIND} AS kind,
@@ -104,14 +104,6 @@ _HINTS = text("""
     SELECT f.path, i.hints FROM analysis_files f JOIN file_inventories i ON i.id = f.file_inventory_id
      WHERE f.analysis_id = :analysis_id AND f.ordinal = ANY (CAST(:ordinals AS integer[]))
        AND f.last_ordinal >= :least AND f.first_ordinal <= :greatest""")
-_LISTED = f"""
-      FROM analysis_files f LEFT JOIN file_inventories i ON i.id = f.file_inventory_id
-     WHERE f.analysis_id = :analysis_id AND (i.total_tests > 0 OR f.skipped IS NOT NULL) AND {_PATH} AND {_ABOUT}"""
-_LIST = text(f"""
-    SELECT f.ordinal, f.path, i.framework, coalesce(i.total_tests, 0) AS tests, f.skipped,
-           coalesce(i.hints, '[]') AS hints {_LISTED}
-       AND f.last_ordinal > :after AND f.ordinal > :after ORDER BY {_ORDER} LIMIT :most""")
-_COUNT_LISTED = text(f"SELECT count(*) {_LISTED}")
 # There is no index by path: the other side's files are hashed, a few thousand rows, and all of them are needed.
 _ALL_WANTED = text("SET LOCAL cursor_tuple_fraction = 1")
 _DIFFERENT = text("""
@@ -129,9 +121,6 @@ _SAME = text("""
         ON o.analysis_id = :other_id AND o.path = f.path AND o.file_inventory_id = f.file_inventory_id
       JOIN file_inventories i ON i.id = f.file_inventory_id
      WHERE f.analysis_id = :analysis_id""")
-_SKIPPED = text("""
-    SELECT path, skipped AS reason FROM analysis_files
-     WHERE analysis_id = :analysis_id AND skipped IS NOT NULL ORDER BY last_ordinal, position LIMIT :most""")
 
 
 class TestRow(NamedTuple):
@@ -163,17 +152,6 @@ class OutlineRow(NamedTuple):
     counts: list[int]
 
 
-class ListedFileRow(NamedTuple):
-    """A file with tests, or one that could not be read and why."""
-
-    ordinal: int
-    path: str
-    framework: str | None
-    tests: int
-    skipped: str | None
-    hints: list[str]
-
-
 class DifferentFileRow(NamedTuple):
     """A file with its tests as JSON.  Without blob and tests, it could not be read."""
 
@@ -181,14 +159,6 @@ class DifferentFileRow(NamedTuple):
     blob_id: str | None
     tests: list[dict[str, Any]] | None
     skipped: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class SkippedFile:
-    """A file that could not be read."""
-
-    path: str
-    reason: str
 
 
 def page(tx: Tx, analysis_id: UUID, wanted: TestFilter, *, after: tuple[int, int], most: int) -> list[TestRow]:
@@ -259,18 +229,6 @@ def hints(tx: Tx, analysis_id: UUID, ordinals: Iterable[int]) -> dict[str, list[
     return {row.path: row.hints for row in rows}
 
 
-def listed(
-    tx: Tx, analysis_id: UUID, *, path: str | None, about: str | None, after: int, most: int
-) -> tuple[list[ListedFileRow], int]:
-    """Files with tests and files that could not be read, and how many there are on all pages.
-
-    path, about: as of TestFilter; after: an ordinal.
-    """
-    narrowed = {"analysis_id": analysis_id, "path": path, "about": _as_json(about)}
-    rows = tx.run(_LIST, after=after, most=most, **narrowed).values(ListedFileRow)
-    return list(rows), int(tx.run(_COUNT_LISTED, **narrowed).scalar_one())
-
-
 def different(tx: Tx, analysis_id: UUID, other_id: UUID) -> Iterator[DifferentFileRow]:
     """Files of one analysis that the other does not have with the same inventory at this path; a part at a time.
 
@@ -288,14 +246,10 @@ def same(tx: Tx, analysis_id: UUID, other_id: UUID) -> int:
     return int(tx.run(_SAME, analysis_id=analysis_id, other_id=other_id).scalar_one())
 
 
-def skipped(tx: Tx, analysis_id: UUID, *, most: int = 1000) -> list[SkippedFile]:
-    """Files that could not be read, up to `most`."""
-    return tx.run(_SKIPPED, analysis_id=analysis_id, most=most).values(SkippedFile)
-
-
 def _given(wanted: TestFilter) -> dict[str, Any]:
-    return asdict(wanted) | {"about": _as_json(wanted.about)}
+    return asdict(wanted) | {"about": as_json(wanted.about)}
 
 
-def _as_json(part: str | None) -> str | None:
+def as_json(part: str | None) -> str | None:
+    """A part of a word in the form in which JSON contains it."""
     return None if part is None else json.dumps(part, ensure_ascii=False)[1:-1]
