@@ -16,9 +16,9 @@ from app.errors import BadSetting
 from app.migration_plan import MigrationPlan, planned
 from app.store.core import schema
 
-#: The revisions that were folded into 0025 (docs/adr/0051), and the last commit with migrations from them to it.
-FOLDED = frozenset(f"{number:04}" for number in range(1, 25))
-LAST_UNFOLDED = "1bfb42f"
+#: The revisions that were folded into 0037 (docs/adr/0066), and the last commit with migrations from them to it.
+FOLDED = frozenset(f"{number:04}" for number in range(1, 37)) | {f"0000.{number}" for number in range(1, 5)}
+LAST_UNFOLDED = "c411a5a6"
 #: Deadlock, and a lock time-out: a migration locks tables in an order that no step uses, and waits only briefly.
 IN_THE_WAY = ("40P01", "55P03")
 _TOO_NEW = "The database is at revision {revision}, which this release does not know: use a newer one"
@@ -89,11 +89,11 @@ def _newer(connection: Connection, config: Config) -> str | None:
 
 
 def refuse_folded(connection: Connection) -> None:
-    """Raises: BadSetting on a database whose migrations to 0025 this release no longer has."""
+    """Raises: BadSetting on a database whose migrations to 0037 this release no longer has."""
     current = schema.revision(connection)
     connection.rollback()
     if current in FOLDED:
         raise BadSetting(
-            f"The database is at revision {current}, and this release migrates from 0025 on: first run "
-            f"`fairlane migrate` of commit {LAST_UNFOLDED} (docs/operating.md, *A database from before revision 0025*)"
+            f"The database is at revision {current}, and this release migrates from 0037 on: first run "
+            f"`fairlane migrate` of commit {LAST_UNFOLDED} (docs/operating.md, *A database from before revision 0037*)"
         )

@@ -19,13 +19,20 @@ from sqlalchemy import Engine, create_engine, pool, text
 from app import embedded
 from app import migrate as migrating
 
-#: As 0037 did it at first.
-PLAIN = "CREATE INDEX job_events_snoozed ON job_events (at) WHERE event = 'snoozed'"
-FILL = text("""
-    INSERT INTO job_events (job_id, event, at)
-    SELECT gen_random_uuid(), CASE WHEN n % 10 = 0 THEN 'snoozed' ELSE 'started' END, now() - n * interval '1 ms'
-      FROM generate_series(1, :rows) n""")
-WRITE = text("INSERT INTO job_events (job_id, event) VALUES (gen_random_uuid(), 'accepted')")
+BEFORE = "0046"
+#: As the next migration would be without CONCURRENTLY.
+PLAIN = (
+    "CREATE INDEX analysis_requests_carried ON analysis_requests (job_id, carried_at DESC) WHERE carried_at IS NOT NULL"
+)
+CODEBASE = text("""
+    INSERT INTO codebases (id, host, owner, name, created_at)
+    VALUES (gen_random_uuid(), 'github.com', 'acme', 'shop', now())""")
+_REQUEST = """
+    INSERT INTO analysis_requests (job_id, codebase_id, commit_sha, role, trigger, queue, requested_at, carried_at)
+    SELECT gen_random_uuid(), c.id, '', 'payer', 'scheduled', 'analysis_scheduled', now(),
+           CASE WHEN n % 10 = 0 THEN now() - n * interval '1 ms' END
+      FROM codebases c, generate_series(1, {rows}) n"""
+FILL, WRITE = text(_REQUEST.format(rows=":rows")), text(_REQUEST.format(rows="1"))
 PART = 1_000_000
 
 
@@ -35,18 +42,19 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=10_000_000)
     rows = parser.parse_args().rows
     with _server() as engine:
-        _upgrade(engine, "0025")
+        _upgrade(engine, BEFORE)
         with engine.begin() as connection:
-            connection.execute(text("DROP INDEX job_events_job"))  # of random keys: faster made at the end
+            connection.execute(CODEBASE)
+            # not checked row by row, which would take most of the time
+            connection.execute(text("ALTER TABLE analysis_requests DROP CONSTRAINT analysis_requests_codebase_id_fkey"))
             for _ in range(0, rows, PART):
                 connection.execute(FILL, {"rows": min(PART, rows)})
-            connection.execute(text("CREATE INDEX job_events_job ON job_events (job_id, id)"))
         _vacuum(engine)
-        print(f"{rows:,} rows in job_events", flush=True)
+        print(f"{rows:,} rows in analysis_requests", flush=True)
         _print("no migration", engine, lambda: time.sleep(5))
         _print("plain CREATE INDEX", engine, lambda: _run(engine, PLAIN))
-        _run(engine, "DROP INDEX job_events_snoozed")
-        _print(f"fairlane migrate, 0025 to {migrating.head_revision()}", engine, lambda: migrating.migrate(engine))
+        _run(engine, "DROP INDEX analysis_requests_carried")
+        _print(f"fairlane migrate, {BEFORE} to {migrating.head_revision()}", engine, lambda: migrating.migrate(engine))
 
 
 def _print(what: str, engine: Engine, work: Callable[[], object]) -> None:
@@ -96,7 +104,7 @@ def _upgrade(engine: Engine, revision: str) -> None:
 
 def _vacuum(engine: Engine) -> None:
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-        connection.execute(text("VACUUM ANALYZE job_events"))
+        connection.execute(text("VACUUM ANALYZE analysis_requests"))
 
 
 def _run(engine: Engine, statement: str) -> None:

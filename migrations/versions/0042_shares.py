@@ -21,6 +21,6 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    op.execute(HERE.joinpath("0033_functions.sql").read_text(encoding="utf-8"))
+    op.execute(HERE.joinpath("0042_functions_before.sql").read_text(encoding="utf-8"))
     op.execute("ALTER TABLE webhooks DROP COLUMN turn_until")
     op.execute("DROP TABLE sign_up_networks")

@@ -17,12 +17,13 @@ HERE = Path(__file__).parent
 
 
 def upgrade() -> None:
-    schema.upgrade(op.get_bind())
-    op.execute("DROP FUNCTION caller_look, rate_take, rate_spend")
+    schema.upgrade(op.get_bind(), to=BROKER_VERSION)
+    op.execute("""
+        DROP FUNCTION caller_look, rate_take, rate_spend,
+            carry_job(text, text, text, integer, integer, double precision, text)""")
     op.execute("UPDATE schema_support SET oldest = '0031' WHERE oldest < '0031'")
 
 
 def downgrade() -> None:
-    # on a new database an earlier migration brought the broker's version, and takes it back
-    op.execute("UPDATE schema_support SET oldest = '0025'")
+    op.execute("UPDATE schema_support SET oldest = '0025'; UPDATE kombu_schema SET version = 4")
     op.execute(HERE.joinpath("0048_functions_before.sql").read_text(encoding="utf-8"))

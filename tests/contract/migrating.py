@@ -28,7 +28,11 @@ _ACCEPT = text("""
     WITH job AS (SELECT gen_random_uuid() AS id),
     record AS (
         INSERT INTO analyses (id, codebase_id, commit_sha, status, parser_version, attempt, started_at)
-        SELECT job.id, c.id, job.id, 'running', '1', 1, now() FROM job, (SELECT id FROM codebases LIMIT 1) c)
+        SELECT job.id, c.id, job.id, 'running', '1', 1, now() FROM job, (SELECT id FROM codebases LIMIT 1) c),
+    request AS (
+        INSERT INTO analysis_requests (job_id, codebase_id, commit_sha, role, trigger, queue, requested_at)
+        SELECT job.id, c.id, job.id, 'payer', 'scheduled', 'analysis_scheduled', now()
+          FROM job, (SELECT id FROM codebases LIMIT 1) c)
     INSERT INTO job_events (job_id, event) SELECT id, 'snoozed' FROM job""")
 
 
@@ -41,7 +45,7 @@ def migrated_to(engine: Engine, revision: str) -> None:
 
 
 def filled(engine: Engine, rows: int) -> None:
-    """Fill a database of revision 0025."""
+    """Fill a database of revision 0037."""
     with engine.begin() as connection:
         for statement in _FILL:
             connection.execute(text(statement), {"rows": rows} if ":rows" in statement else {})

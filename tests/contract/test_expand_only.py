@@ -20,6 +20,7 @@ HARMLESS: dict[str, str] = {
             "rate_take(text,double precision)",
             "rate_spend(text,double precision,double precision)",
             "caller_look(bytea,timestamp with time zone,double precision)",
+            "carry_job(text,text,text,integer,integer,double precision,text)",
         )
     },
     "function rate_charge(text,double precision,double precision,double precision): body changed": (
@@ -34,6 +35,9 @@ HARMLESS: dict[str, str] = {
         )
         for what in ("signature", "body")
     },
+    "function kombu_message_park(text,text,double precision,text): body changed": (
+        "what is to be cancelled stays ready, and a worker of either release ends it"
+    ),
     "function webhooks_tell(): body changed": "the same deliveries, and those beyond the bound as failed",
 }
 

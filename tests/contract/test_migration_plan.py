@@ -37,9 +37,8 @@ def said(engine: Engine, home: Path, *options: str) -> subprocess.CompletedProce
 def test_a_plan_names_each_pending_migration_with_its_locks_and_sizes_and_changes_nothing(
     engine: Engine, tmp_path: Path
 ) -> None:
-    migrated_to(engine, "0025")
+    migrated_to(engine, "0037")
     filled(engine, 3_000)
-    migrated_to(engine, "0036")
     with engine.connect() as connection:
         connection.execute(text("ANALYZE"))
         before = schema_of(connection)
@@ -47,10 +46,10 @@ def test_a_plan_names_each_pending_migration_with_its_locks_and_sizes_and_change
     lines = done.stdout.splitlines()
     assert (done.returncode, lines[0]) == (
         0,
-        f"schema at 0036, to {migrating.head_revision()}: {len(steps(engine))} migrations",
+        f"schema at 0037, to {migrating.head_revision()}: {len(steps(engine))} migrations",
     )
-    assert "0037  For the operator's page" in done.stdout
-    assert "  online  job_events: index job_events_snoozed" in lines
+    assert "0047  Indexes for the schedule" in done.stdout
+    assert "  online  analysis_requests: index analysis_requests_carried" in lines
     assert "  locks   usage_events (SHARE ROW EXCLUSIVE)" in lines
     assert any(line.startswith("  job_events: about 3,000 rows, ") for line in lines)
     with engine.connect() as connection:
@@ -62,17 +61,17 @@ def steps(engine: Engine) -> list[str]:
 
 
 def test_a_plan_in_json_has_the_same(engine: Engine, tmp_path: Path) -> None:
-    migrated_to(engine, "0036")
+    migrated_to(engine, "0037")
     plan = json.loads(said(engine, tmp_path, "--plan", "--json").stdout)
-    assert (plan["revision"], plan["head"]) == ("0036", migrating.head_revision())
-    assert plan["steps"][0]["online"].keys() == {"job_events", "users"}
-    assert plan["tables"]["job_events"]["rows"] == 0
+    assert (plan["revision"], plan["head"]) == ("0037", migrating.head_revision())
+    assert plan["steps"][0]["online"].keys() == {"users"}
+    assert plan["tables"]["users"]["rows"] == 0
 
 
 def test_a_new_database_is_planned_from_the_beginning_and_a_migrated_one_has_nothing_to_do(
     engine: Engine, tmp_path: Path
 ) -> None:
-    assert steps(engine)[0] == "0000.1"
+    assert steps(engine)[0] == "0036.1"
     assert migrating.plan(engine).tables == {}
     migrating.migrate(engine)
     assert steps(engine) == []

@@ -55,12 +55,12 @@ def schema(engine: Engine) -> dict[str, str]:
 
 def test_there_is_one_head_and_it_is_the_newest_file() -> None:
     assert SCRIPTS.get_heads() == [REVISIONS[-1]] == [migrating.head_revision()]
-    assert SCRIPTS.get_bases() == [REVISIONS[0]] == ["0000.1"]
+    assert SCRIPTS.get_bases() == [REVISIONS[0]] == ["0036.1"]
 
 
 def test_files_are_numbered_without_gaps_and_each_follows_the_one_before() -> None:
-    """Those before 0025 are parts of what was folded; no revision of before the fold has such a name."""
-    numbers = [f"0000.{n}" for n in range(1, 5)] + [f"{n:04}" for n in range(25, 25 + len(FILES) - 4)]
+    """Those before 0037 are parts of what was folded; no revision of before the fold has such a name."""
+    numbers = [f"0036.{n}" for n in range(1, 6)] + [f"{n:04}" for n in range(37, 37 + len(FILES) - 5)]
     assert numbers == REVISIONS
     for path, number, before in zip(FILES, numbers, [None, *numbers], strict=False):
         assert re.fullmatch(rf"{number.replace('.', '_')}_[a-z][a-z_]*\.py", path.name)
@@ -69,7 +69,7 @@ def test_files_are_numbered_without_gaps_and_each_follows_the_one_before() -> No
 
 
 def test_each_sql_file_is_of_a_migration_by_its_number() -> None:
-    numbers = {re.match(r"(0000_\d|\d{4})_", path.name)[1] for path in FILES}  # type: ignore[index]
+    numbers = {re.match(r"(0036_\d|\d{4})_", path.name)[1] for path in FILES}  # type: ignore[index]
     assert {path.name for path in VERSIONS.glob("*.sql") if not path.name.startswith(tuple(numbers))} == set()
 
 
@@ -94,7 +94,7 @@ def test_a_migration_imports_nothing_of_the_service(path: Path) -> None:
 def test_a_migration_brings_the_brokers_newest_version() -> None:
     brought = [getattr(SCRIPTS.get_revision(revision).module, "BROKER_VERSION", 0) for revision in REVISIONS]
     assert max(brought) == broker_schema.VERSION
-    assert [version for version in brought if version] == list(range(1, broker_schema.VERSION + 1))
+    assert [version for version in brought if version] == list(range(broker_schema.OLDEST, broker_schema.VERSION + 1))
 
 
 def test_each_migration_can_be_taken_back_and_made_again_without_drift(engine: Engine) -> None:
@@ -196,14 +196,14 @@ def folded(engine: Engine) -> Engine:
     return engine
 
 
-TOLD = "at revision 0017, and this release migrates from 0025 on: first run `fairlane migrate` of commit 1bfb42f"
+TOLD = "at revision 0017, and this release migrates from 0037 on: first run `fairlane migrate` of commit c411a5a6"
 
 
 @pytest.mark.parametrize("allow_newer", [False, True])
 def test_a_database_from_before_the_fold_is_left_alone_and_told_what_to_pass_through(
     folded: Engine, allow_newer: bool
 ) -> None:
-    for older in (f"{number:04}" for number in range(1, 25)):
+    for older in (*(f"{number:04}" for number in range(1, 37)), "0000.3"):
         with folded.begin() as connection:
             connection.execute(text("UPDATE alembic_version SET version_num = :revision"), {"revision": older})
         before = schema(folded)
@@ -221,13 +221,15 @@ def test_both_commands_say_so(folded: Engine, empty_url: str, tmp_path: Path, co
     assert TOLD in done.stderr
 
 
-def test_what_is_to_be_passed_through_migrates_to_0025() -> None:
+def test_what_is_to_be_passed_through_migrates_to_0037() -> None:
     argv = ["git", "ls-tree", "--name-only", migrating.LAST_UNFOLDED, "migrations/versions/"]
     listed = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True)
     if listed.returncode:
         pytest.skip(f"commit {migrating.LAST_UNFOLDED} is not in this clone: {listed.stderr.strip()}")
-    numbers = {name[:4] for line in listed.stdout.splitlines() if (name := Path(line).name)[:4].isdigit()}
-    assert numbers == migrating.FOLDED | {"0025"}
+    names = [Path(line).name for line in listed.stdout.splitlines()]
+    numbers = {found[1].replace("_", ".") for name in names if (found := re.match(r"(0000_\d|\d{4})_", name))}
+    assert numbers - {"0037"} < migrating.FOLDED
+    assert {number for number in migrating.FOLDED if number >= "0025"} == {n for n in numbers - {"0037"} if n >= "0025"}
     assert not migrating.FOLDED & set(REVISIONS)
 
 

@@ -34,7 +34,9 @@ ASKING = """
     SELECT count(*) FROM pg_stat_activity
      WHERE datname = current_database() AND state = 'idle' AND query = 'COMMIT' AND application_name = 'fairlane cli'"""
 INVALID = "SELECT indexrelid::regclass::text FROM pg_index WHERE NOT indisvalid"
-PLAIN = "CREATE INDEX job_events_snoozed ON job_events (at) WHERE event = 'snoozed'"
+#: As 0047 would be without CONCURRENTLY.
+PLAIN = """
+    CREATE INDEX analysis_requests_carried ON analysis_requests (job_id, carried_at DESC) WHERE carried_at IS NOT NULL"""
 
 
 @pytest.fixture
@@ -42,7 +44,7 @@ def engine(databases: Databases) -> Iterator[Engine]:
     """A database of the release before, with some rows."""
     with databases.new() as url:
         made = create_engine(url, poolclass=pool.NullPool)
-        migrated_to(made, "0025")
+        migrated_to(made, "0037")
         filled(made, 2_000)
         yield made
         made.dispose()
@@ -71,10 +73,9 @@ def migrating_to(engine: Engine, revision: str) -> Iterator[Future[None]]:
         yield thread.submit(migrated_to, engine, revision)
 
 
-@pytest.mark.parametrize(("before", "revision"), [("0034", "0035"), ("0036", "0037")])
-def test_an_index_that_is_being_built_lets_everybody_write(engine: Engine, before: str, revision: str) -> None:
-    migrated_to(engine, before)
-    with unfinished_write(engine) as other, migrating_to(engine, revision) as done:
+def test_an_index_that_is_being_built_lets_everybody_write(engine: Engine) -> None:
+    migrated_to(engine, "0046")
+    with unfinished_write(engine) as other, migrating_to(engine, "0047") as done:
         wait_for(lambda: done.done() or seen(engine, BUILDING), "the index to wait for the transaction")
         assert not done.done()
         with raw_connection(url_of(engine)) as writer:
@@ -102,29 +103,28 @@ def test_the_plain_way_would_have_let_every_write_wait(engine: Engine) -> None:
 
 
 def test_a_lock_that_is_not_to_be_had_stops_the_writers_for_a_second_at_most_and_is_tried_again(engine: Engine) -> None:
-    """0030 adds a column to users, for which it must be alone with the table for a moment."""
-    migrated_to(engine, "0029")
+    """0038 adds columns to sessions, for which it must be alone with the table for a moment."""
     with raw_connection(url_of(engine)) as other, ThreadPoolExecutor(1) as thread:
-        other.execute(text("UPDATE users SET slot_limit = 1"))
+        other.execute(text("UPDATE sessions SET expires_at = now()"))
         done = thread.submit(migrating.migrate, engine)
         for _ in range(2):
             wait_for(lambda: done.done() or seen(engine, WAITING), "the migration to wait for the transaction")
             assert not done.done()
             with raw_connection(url_of(engine)) as writer:  # it queues up behind the migration, which gives up
                 writer.execute(text("SET lock_timeout = '30s'"))
-                writer.execute(text("SELECT count(*) FROM users"))
+                writer.execute(text("SELECT count(*) FROM sessions"))
         other.rollback()
         assert done.result(timeout=120) == migrating.head_revision()
 
 
 def test_a_migration_that_was_killed_in_the_middle_of_a_build_is_continued(engine: Engine, tmp_path: Path) -> None:
-    migrated_to(engine, "0034")
+    migrated_to(engine, "0046")
     with unfinished_write(engine) as other:
         with migrating_by_command(engine, tmp_path) as process:
             wait_for(lambda: seen(engine, BUILDING), "the index to wait for the transaction")
             process.send_signal(signal.SIGKILL)
         end_builds(engine)
-        assert seen(engine, INVALID) == "analyses_failed"
+        assert seen(engine, INVALID) == "analysis_requests_carried"
         other.rollback()
     migrating.migrate(engine)
     assert_as_new(engine)
@@ -133,7 +133,7 @@ def test_a_migration_that_was_killed_in_the_middle_of_a_build_is_continued(engin
 def test_a_second_migration_waits_for_the_build_that_a_killed_one_has_left_behind(
     engine: Engine, tmp_path: Path
 ) -> None:
-    migrated_to(engine, "0034")
+    migrated_to(engine, "0046")
     with unfinished_write(engine) as other, ThreadPoolExecutor(1) as thread:
         with migrating_by_command(engine, tmp_path) as process:
             wait_for(lambda: seen(engine, BUILDING), "the index to wait for the transaction")
@@ -146,7 +146,7 @@ def test_a_second_migration_waits_for_the_build_that_a_killed_one_has_left_behin
 
 def test_two_hosts_that_migrate_at_once_do_not_stand_in_each_others_way(engine: Engine, tmp_path: Path) -> None:
     """The second waits without a snapshot, for which the index of the first would wait."""
-    migrated_to(engine, "0034")
+    migrated_to(engine, "0046")
     with unfinished_write(engine) as other:
         with migrating_by_command(engine, tmp_path) as one, migrating_by_command(engine, tmp_path) as two:
             wait_for(lambda: seen(engine, BUILDING) and seen(engine, ASKING), "one host to build, the other to wait")
@@ -174,7 +174,7 @@ def assert_as_new(engine: Engine) -> None:
     assert seen(engine, INVALID) is None
     with engine.connect() as connection:
         found = schema_of(connection)
-    command.downgrade(_config(engine, connection := engine.connect()), "0025")
+    command.downgrade(_config(engine, connection := engine.connect()), "0037")
     connection.close()
     migrating.migrate(engine)
     with engine.connect() as connection:

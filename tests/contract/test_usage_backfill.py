@@ -39,7 +39,7 @@ def engine(databases: Databases) -> Iterator[Engine]:
     """A database with old bills and the trigger of 0046."""
     with databases.new() as url:
         made = create_engine(url, poolclass=pool.NullPool)
-        migrated_to(made, "0025")
+        migrated_to(made, "0037")
         filled(made, ROWS)
         migrated_to(made, "0044")
         yield made

@@ -82,10 +82,3 @@ BEGIN
     END IF;
     RETURN was;
 END $$;
-
--- The same, as the release before 0028 calls it.
--- Returns, Locks: the same.
-CREATE OR REPLACE FUNCTION carry_job(
-    job text, who text, queue_name text, most_ready integer, step integer, probe double precision, channel text
-) RETURNS text
-LANGUAGE sql AS $$ SELECT carry_job(job, who, queue_name, most_ready, step, probe) $$;

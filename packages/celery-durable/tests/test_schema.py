@@ -6,19 +6,17 @@ from hashlib import sha256
 import psycopg2
 import pytest
 from celery_durable import schema
-from celery_durable.errors import NewerSchema
+from celery_durable.errors import NewerSchema, OlderSchema
 from durable_harness.broker import Broker
 from sqlalchemy import create_engine, make_url, pool
 from sqlalchemy.orm import Session
 
 #: version -> what its tables and functions are.  A change of them is a new version: existing databases must hear of it.
 DIGESTS = {
-    1: "be54abdc5dc8eaa3e5bbbff26fd7c9f5d44c8b1e7556b180470f73d5ace6656f",
-    2: "3e244d698f0210fc38f7bb6b6da8dcd4a1ab3ce2f14ce700b1cc68520c594ec2",
-    3: "66bbe4abc2d71ddc4b037fc5cff2ff01ecc311997fbd701c1e39630c2583e49d",
     4: "924a6ee35a82ff4b629cc9484b78b012c0856c7d59096ddb22422434a4c14dfc",
     5: "f298ed7d741419d16b6be09bd47d051534948ea054a2e2b56d2ebbcbb6e36d0d",
 }
+VERSIONS = list(range(schema.OLDEST, schema.VERSION + 1))
 CATALOG = """
     SELECT 'function ' || proname, md5(pg_get_functiondef(oid)) FROM pg_proc WHERE pronamespace = 'public'::regnamespace
     UNION ALL SELECT 'column ' || table_name || '.' || column_name, data_type || coalesce(column_default, '')
@@ -34,19 +32,53 @@ def empty(broker: Broker) -> Broker:
     return broker
 
 
-def upgrade(broker: Broker) -> int:
+def upgrade(broker: Broker, to: int = schema.VERSION) -> int:
     connection = broker.connect()
     try:
         with connection:
-            return schema.upgrade(connection)
+            return schema.upgrade(connection, to=to)
     finally:
         connection.close()
 
 
 def test_a_change_of_the_schema_is_a_new_version() -> None:
-    digest = sha256("\n".join(map(schema.read, (schema.TABLES, *schema.FUNCTIONS))).encode()).hexdigest()
-    assert DIGESTS[schema.VERSION] == digest, "raise schema.VERSION, add its step to STEPS and its digest here"
-    assert sorted(schema.STEPS) == sorted(DIGESTS) == list(range(1, schema.VERSION + 1))
+    found = {
+        version: sha256(
+            "\n".join(schema.read(name, version) for name in (schema.TABLES, *schema.FUNCTIONS)).encode()
+        ).hexdigest()
+        for version in VERSIONS
+    }
+    assert found == DIGESTS, "copy the files as they were to sql/VERSION/, raise schema.VERSION, add its step to STEPS"
+    assert sorted(schema.STEPS) == VERSIONS[1:]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_each_version_is_the_same_made_at_once_and_step_by_step(empty: Broker, version: int) -> None:
+    assert upgrade(empty, version) == version
+    at_once = empty.query(CATALOG)
+    empty.query("DROP SCHEMA public CASCADE")
+    empty.query("CREATE SCHEMA public")
+    for step in range(schema.OLDEST, version + 1):
+        assert upgrade(empty, step) == step
+    assert empty.query(CATALOG) == at_once
+    assert empty.value("SELECT version FROM kombu_schema") == version
+
+
+def test_an_older_version_is_another_one_and_a_newer_database_is_left_as_it_is(empty: Broker) -> None:
+    upgrade(empty, schema.OLDEST)
+    oldest = empty.query(CATALOG)
+    upgrade(empty)
+    newest = empty.query(CATALOG)
+    assert newest != oldest
+    assert upgrade(empty, schema.OLDEST) == schema.VERSION
+    assert empty.query(CATALOG) == newest
+
+
+@pytest.mark.parametrize("version", [schema.OLDEST - 1, schema.VERSION + 1])
+def test_a_version_that_the_package_does_not_make_is_refused(empty: Broker, version: int) -> None:
+    with pytest.raises(ValueError, match=f"from {schema.OLDEST} to {schema.VERSION}, not {version}"):
+        upgrade(empty, version)
+    assert empty.query(CATALOG) == []
 
 
 def test_an_empty_database_gets_all_of_it_in_the_callers_transaction(empty: Broker) -> None:
@@ -59,18 +91,24 @@ def test_an_empty_database_gets_all_of_it_in_the_callers_transaction(empty: Brok
     assert upgrade(empty) == upgrade(empty) == schema.VERSION
 
 
-def test_a_database_from_before_there_were_versions_becomes_what_a_new_one_is(empty: Broker) -> None:
+def test_tables_without_a_version_are_left_alone(empty: Broker) -> None:
     upgrade(empty)
-    new = empty.query(CATALOG)
     empty.query("DROP TABLE kombu_schema")
-    empty.query("DROP FUNCTION kombu_message_rank")
-    empty.query("INSERT INTO kombu_queue (name) VALUES ('kept')")
+    before = empty.query(CATALOG)
     connection = empty.connect()
     assert schema.current(connection) == 0
     connection.close()
-    assert upgrade(empty) == schema.VERSION
-    assert empty.query(CATALOG) == new
-    assert empty.value("SELECT name FROM kombu_queue") == "kept"
+    with pytest.raises(OlderSchema, match="have no version, as those of kombu's own transport"):
+        upgrade(empty)
+    assert empty.query(CATALOG) == before
+
+
+def test_a_database_that_is_too_old_is_left_alone(empty: Broker) -> None:
+    upgrade(empty, schema.OLDEST)
+    empty.query(f"UPDATE kombu_schema SET version = {schema.OLDEST - 1}")
+    with pytest.raises(OlderSchema, match=f"version {schema.OLDEST - 1}; this celery-durable upgrades from version"):
+        upgrade(empty)
+    assert empty.value("SELECT version FROM kombu_schema") == schema.OLDEST - 1
 
 
 def test_many_processes_may_do_it_at_once(empty: Broker) -> None:

@@ -31,3 +31,15 @@ class NewerSchema(Exception):  # noqa: N818  it says what the database is
     def __init__(self, found: int, known: int) -> None:
         super().__init__(f"the broker's tables are of version {found}; this celery-durable knows up to {known}")
         self.found, self.known = found, known
+
+
+class OlderSchema(Exception):  # noqa: N818  it says what the database is
+    """The database has an earlier version of the broker's tables than this package upgrades: use an older one first.
+
+    Version 0 has none: the tables are a stock transport's, or from before there were versions.
+    """
+
+    def __init__(self, found: int, oldest: int) -> None:
+        are = f"are of version {found}" if found else "have no version, as those of kombu's own transport have none"
+        super().__init__(f"the broker's tables {are}; this celery-durable upgrades from version {oldest} on")
+        self.found, self.oldest = found, oldest

@@ -2,9 +2,10 @@
 
     from celery_durable import schema
 
-    schema.upgrade(connection)      # a psycopg2 connection, or a SQLAlchemy Connection or Session; then commit
+    schema.upgrade(connection, to=5)    # a psycopg2 connection, or a SQLAlchemy Connection or Session; then commit
 
-Call it from a migration of Alembic or Django, or by hand, whenever the package has changed.  A worker never does it:
+Call it from a migration of Alembic or Django, or by hand, whenever the package has changed.  A migration names the
+version that it brings: then it makes the same tables and functions with each later package.  A worker never upgrades:
 several processes that create tables at first use race, and some die.
 
     python -m celery_durable.schema postgresql://me@localhost/shop [SCHEMA]
@@ -19,11 +20,12 @@ from typing import Any
 import psycopg2
 
 from .database import connect_arguments, runner
-from .errors import BadOption, NewerSchema
+from .errors import BadOption, NewerSchema, OlderSchema
 from .names import fill
 from .options import read_options
 
-#: Of the tables and functions in `sql/`.  It grows with each change of them; tests/test_schema.py holds that.
+#: Of the tables and functions in `sql/`.  It grows with each change of them; tests/test_schema.py holds that.  A file
+#: that changes is first copied to `sql/VERSION/`, where `read` finds what an older version had.
 VERSION = 5
 TABLES = "tables.sql"
 FUNCTIONS = (
@@ -31,17 +33,11 @@ FUNCTIONS = (
     "group_counting.sql", "interface.sql",
 )  # fmt: skip
 
+#: The oldest version that this package still makes, and brings up to date.
+OLDEST = 4
 #: version -> what makes a database of the version before to one of it.  All functions and views are replaced after
-#: that, so these change tables, and drop functions whose signature changes.  Version 0 is from before there were
-#: versions.
+#: that, so these change tables, and drop functions whose signature changes.
 STEPS: Mapping[int, str] = {
-    1: "CREATE TABLE kombu_schema (version integer NOT NULL); INSERT INTO kombu_schema VALUES (0)",
-    2: "",  # functions only: publishing and retrying take fewer steps
-    3: """
-        ALTER TABLE kombu_node ADD COLUMN IF NOT EXISTS queues text[],
-            ADD COLUMN IF NOT EXISTS prefetch_count integer;
-        DROP FUNCTION IF EXISTS kombu_message_poll(text[], bigint, boolean, timestamptz)""",
-    4: "ALTER TABLE kombu_node ADD COLUMN IF NOT EXISTS spare_queues jsonb",
     5: "",  # functions only: what is to be cancelled is not parked
 }
 
@@ -61,33 +57,40 @@ def current(connection: Any, options: Mapping[str, Any] | None = None) -> int | 
     return _current(_Database(connection, options))
 
 
-def upgrade(connection: Any, options: Mapping[str, Any] | None = None) -> int:
-    """Create the tables and functions, or bring them to VERSION, in the caller's transaction.
+def upgrade(connection: Any, options: Mapping[str, Any] | None = None, *, to: int = VERSION) -> int:
+    """Create the tables and functions of a version, or bring them to it, in the caller's transaction.
 
-    -> VERSION.  connection: psycopg2's, or a Connection or Session of SQLAlchemy; options: as of `current`.  Does
-    nothing where nothing is to be done.  Safe at once from many processes: the others wait for the commit of the first.
-    Locks: an advisory lock, and the tables that a step changes.  Raises: NewerSchema, and nothing is changed then.
+    -> the version that the database has then.  connection: psycopg2's, or a Connection or Session of SQLAlchemy;
+    options: as of `current`; to: OLDEST to VERSION.  A database of that version or a later one is left as it is.  Safe
+    at once from many processes: the others wait for the commit of the first.  Locks: an advisory lock, and the tables
+    that a step changes.  Raises: NewerSchema, OlderSchema, ValueError for another version, and nothing is changed then.
     """
+    if not OLDEST <= to <= VERSION:
+        raise ValueError(f"to: a version from {OLDEST} to {VERSION}, not {to}")
     database = _Database(connection, options)
     database.run(_LOCK)
     found = _current(database)
-    if found == VERSION:
-        return VERSION
     if found is not None and found > VERSION:
         raise NewerSchema(found, VERSION)
-    tables = [read(TABLES)] if found is None else [STEPS[version] for version in range(found + 1, VERSION + 1)]
+    if found is not None and found < OLDEST:
+        raise OlderSchema(found, OLDEST)
+    if found is not None and found >= to:
+        return found
+    tables = [read(TABLES, to)] if found is None else [STEPS[version] for version in range(found + 1, to + 1)]
     [(path,)] = database.run(_PATH)
     database.run(_SET_PATH, {"path": database.options.schema or path})
-    for statements in filter(None, (*tables, *map(read, FUNCTIONS))):
+    for statements in filter(None, (*tables, *(read(name, to) for name in FUNCTIONS))):
         database.run(statements)
     database.run(_SET_PATH, {"path": path})
-    database.run(_RAISE, {"version": VERSION})
-    return VERSION
+    database.run(_RAISE, {"version": to})
+    return to
 
 
-def read(name: str) -> str:
-    """The statements of a file, with {names} to fill in."""
-    return files(__package__).joinpath("sql", name).read_text(encoding="utf-8")
+def read(name: str, version: int = VERSION) -> str:
+    """The statements of a file at a version, with {names} to fill in."""
+    folder = files(__package__).joinpath("sql")
+    kept = (folder.joinpath(str(number), name) for number in range(version, VERSION))
+    return next((file for file in kept if file.is_file()), folder.joinpath(name)).read_text(encoding="utf-8")
 
 
 class _Database:
@@ -119,7 +122,7 @@ def main(arguments: list[str]) -> str | None:
     try:
         with closing(psycopg2.connect(**connect_arguments(url.removeprefix("durable+")))) as connection, connection:
             print(f"version {upgrade(connection, {'schema': schema[0]} if schema else None)}")  # noqa: T201  the command's output
-    except (psycopg2.Error, BadOption, NewerSchema, ValueError) as error:
+    except (psycopg2.Error, BadOption, NewerSchema, OlderSchema, ValueError) as error:
         return f"celery_durable.schema: {str(error).strip()}"
     return None
 

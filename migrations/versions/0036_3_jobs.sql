@@ -71,6 +71,8 @@ COMMENT ON COLUMN analyses.committed_at IS
     'when the commit was made, by its committer; the microseconds count its ancestors of the same second';
 CREATE UNIQUE INDEX analyses_one_completed ON analyses (codebase_id, commit_sha, parser_version)
     WHERE status = 'completed';
+-- only failed records pay for it
+CREATE INDEX analyses_failed ON analyses (completed_at DESC) WHERE status = 'failed';
 CREATE INDEX analyses_codebase ON analyses (codebase_id, completed_at DESC);
 CREATE INDEX analyses_completed_at ON analyses (completed_at DESC) WHERE status = 'completed';
 CREATE INDEX analyses_commit ON analyses (codebase_id, commit_sha, parser_version, started_at DESC);
@@ -142,3 +144,5 @@ CREATE INDEX job_events_when ON job_events USING brin (at);
 -- events so rare that no job pays for the index
 CREATE INDEX job_events_rare ON job_events (event, job_id)
     WHERE event IN ('payer_came_back', 'reservation_orphaned');
+-- only snoozes pay for it
+CREATE INDEX job_events_snoozed ON job_events (at) WHERE event = 'snoozed';

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from alembic import op
 
-revision = "0000.3"
-down_revision = "0000.2"
+revision = "0036.3"
+down_revision = "0036.2"
 
 
 def upgrade() -> None:

@@ -104,6 +104,8 @@ COMMENT ON COLUMN spec_documents.draft IS 'the lease whose features these are; t
 CREATE UNIQUE INDEX spec_documents_version ON spec_documents (user_id, analysis_id, language, version);
 CREATE INDEX spec_documents_codebase ON spec_documents (codebase_id, user_id, completed_at DESC);
 CREATE INDEX spec_documents_completed_at ON spec_documents (completed_at DESC) WHERE status = 'completed';
+-- only failed records pay for it
+CREATE INDEX spec_documents_failed ON spec_documents (completed_at DESC) WHERE status = 'failed';
 
 -- In the order in which they are read.  behaviours: an array of objects, see app/store/spec_documents.py.
 CREATE TABLE spec_features (
@@ -136,6 +138,17 @@ CREATE TABLE spec_shares (
     document_id uuid NOT NULL UNIQUE REFERENCES spec_documents ON DELETE CASCADE,
     created_at timestamptz NOT NULL
 );
+
+-- The repositories that a person has marked.
+CREATE TABLE bookmarks (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    user_id uuid NOT NULL REFERENCES users ON DELETE CASCADE,
+    codebase_id uuid NOT NULL REFERENCES codebases ON DELETE CASCADE,
+    created_at timestamptz NOT NULL,
+    CONSTRAINT bookmarks_once UNIQUE (user_id, codebase_id)
+);
+CREATE INDEX bookmarks_of_user ON bookmarks (user_id, id DESC);
+CREATE INDEX bookmarks_codebase ON bookmarks (codebase_id);
 
 -- How jobs of both services ended.  units: what a completed one is billed, where somebody pays.
 CREATE VIEW job_records AS
