@@ -15,6 +15,8 @@ from uuid import UUID, uuid4
 
 import pytest
 from durable_harness import profiles, warm  # noqa: F401  loads a profile
+from service_harness import deliveries
+from service_harness.deliveries import rescheduler
 from sqlalchemy import Connection, create_engine, pool, text
 
 from app import embedded
@@ -37,9 +39,7 @@ from app.store.core.session import Session
 from app.store.core.unit_of_work import JobMessage, UnitOfWork
 from app.store.jobs.idempotency import Stored
 from app.web.jobs.job_json import rendered
-from tests import deliveries
 from tests.databases import Databases, template
-from tests.deliveries import rescheduler
 from tests.left_behind import end_left_behind
 from tests.nodes import Nodes
 from tests.skips import pytest_make_collect_report, pytest_runtest_makereport  # noqa: F401  hooks

@@ -30,7 +30,7 @@ HARNESS = "packages/celery-durable/tests/durable_harness/"
 SHARED = ("tests/conftest.py", "tests/databases.py", "tests/nodes.py")
 #: Where the modules of a first name are.
 ROOTS = {
-    "app": Path(), "tasks": Path(), "tests": Path(),
+    "app": Path(), "tasks": Path(), "tests": Path(), "service_harness": Path("tests/harness"),
     "celery_durable": PACKAGES / "celery-durable/src", "testlist": PACKAGES / "testlist/src",
 }  # fmt: skip
 
@@ -46,7 +46,11 @@ class Area:
 
 AREAS = (
     Area("the embedded server and the supervisor", ("tests/embedded/*.py",), ("app/embedded/", "app/supervisor/")),
-    Area("the writing of sentences", ("tests/specview/*.py",), ("app/specview/", "tests/specview/")),
+    Area(
+        "the writing of sentences",
+        ("tests/specview/*.py",),
+        ("app/specview/", "tests/specview/", "tests/harness/service_harness/canaries.json"),
+    ),
     Area(
         "migrations",
         (

@@ -8,9 +8,9 @@ from apiflask import APIBlueprint
 from app.domain.queues import Service
 from app.server.application import bridged
 from app.web import create_app
-from app.web.core import answers
 from app.web.core.schemas import SubmitAnalysis
 from app.web.jobs.job_json import links
+from app.web.jobs.shapes import JobShape
 
 JOB = "00000000-0000-4000-8000-000000000000"
 #: As a fresh job is described.
@@ -28,7 +28,7 @@ bare = APIBlueprint("bare", __name__, url_prefix="/bench")
 
 @bare.post("/parse")
 @bare.input(SubmitAnalysis, arg_name="asked")
-@bare.output(answers.Job, 202)
+@bare.output(JobShape, 202)
 def parse(asked: SubmitAnalysis) -> tuple[dict[str, Any], int, dict[str, str]]:
     """Answer as POST /analyses does, and do nothing."""
     job = {

@@ -14,18 +14,20 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 
+from service_harness.model_runs import PlainGenerator, subjects
+
 from app.domain.specification import Behaviour, Domain, Feature, Place, Specification, Subject
 from app.specview.generator import Part
 from app.specview.model.endpoint import EndpointAccess
 from app.specview.model.gate import OpenGate
 from app.specview.model.generator import ModelGenerator
-from tests.specview.model_runs import PlainGenerator, subjects
 
 
 def main() -> None:
     options = _options()
     port = free_port()
-    argv = [sys.executable, "-m", "tests.specview.model_double", "--port", str(port), "--seconds", str(options.seconds)]
+    program = "service_harness.model_double"
+    argv = [sys.executable, "-m", program, "--port", str(port), "--seconds", str(options.seconds)]
     with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as double:
         try:
             assert double.stdout is not None

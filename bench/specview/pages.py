@@ -19,6 +19,9 @@ from typing import Any
 from uuid import UUID
 
 import psutil
+from service_harness.application import POLICY, SETTINGS, Web, resolve
+from service_harness.inventories import a_test, file
+from service_harness.model_runs import subjects
 from sqlalchemy import create_engine, text
 
 from app.domain.plans import Tier
@@ -29,8 +32,6 @@ from app.web import create_app
 from app.web.core.wiring import WebWiring
 from bench.accept.database import database
 from bench.accept.rate import SECRET, serving
-from tests.specview.model_runs import subjects
-from tests.web.conftest import POLICY, SETTINGS, Web, a_test, file, resolve
 
 ROUNDS = 3
 _FREE = text("SELECT 1 FROM users WHERE id = :id FOR UPDATE SKIP LOCKED")

@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+from service_harness.model_runs import subjects
 
 from bench.service import Service, running
 from bench.specview.model import free_port
-from tests.specview.model_runs import subjects
 
 PER_FILE = 20
 
@@ -34,7 +34,7 @@ def main() -> None:
         for count in options.tests:
             _repository(Path(folder) / f"tests{count}", count)
         port = free_port()
-        argv = [sys.executable, "-m", "tests.specview.model_double", "--port", str(port)]
+        argv = [sys.executable, "-m", "service_harness.model_double", "--port", str(port)]
         double = subprocess.Popen([*argv, "--seconds", str(options.seconds)], stdout=subprocess.PIPE, text=True)
         model = {"LLM_BASE_URL": f"http://127.0.0.1:{port}/v1", "LLM_MODEL": "double"} if options.model else {}
         try:

@@ -14,6 +14,9 @@ import sys
 from collections import Counter
 from statistics import median
 
+from service_harness.application import POLICY, SETTINGS, Web, resolve
+from service_harness.inventories import a_test, file
+
 from app.domain.summaries import percentile
 from app.store.analyses.inventories import FileRow
 from app.web import create_app
@@ -21,7 +24,6 @@ from app.web.core.wiring import WebWiring
 from bench.accept.database import database
 from bench.accept.rate import SECRET, serving
 from bench.service import ROOT
-from tests.web.conftest import POLICY, SETTINGS, Web, a_test, file, resolve
 
 CLIENTS, WARM_SECONDS = 16, 3.0
 OF_FILE, OF_ANALYSIS = 20, 20_000

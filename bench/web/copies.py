@@ -15,6 +15,7 @@ import urllib.error
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 
+from service_harness.application import POLICY, SETTINGS, Web, resolve
 from sqlalchemy import text
 
 from app.domain.plans import Tier
@@ -24,7 +25,6 @@ from app.web.core.wiring import WebWiring
 from bench.accept.database import database
 from bench.accept.rate import SECRET, serving
 from bench.specview.pages import _cookie, _Server
-from tests.web.conftest import POLICY, SETTINGS, Web, resolve
 
 PER_PERSON = 2
 _DOCUMENTS = text("""

@@ -14,6 +14,8 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 
+from service_harness.application import POLICY, SETTINGS, Web, resolve
+
 from app.domain.summaries import percentile
 from app.web import create_app
 from app.web.core.wiring import WebWiring
@@ -21,7 +23,6 @@ from app.web.jobs.job_streams import MOST_STREAMS_EACH
 from bench.accept.database import database
 from bench.accept.rate import SECRET, serving
 from bench.web.__main__ import load, medians
-from tests.web.conftest import POLICY, SETTINGS, Web, resolve
 
 CLIENTS = 4
 JOBS = 25

@@ -12,6 +12,7 @@ from uuid import UUID
 
 import pytest
 from durable_harness.waiting import wait_for
+from service_harness.model_double import Behaviour, Call, ModelDouble, Raw, good, status
 
 from app.adapters.generators import languages_of, name_of
 from app.domain.plans import Tier
@@ -24,7 +25,6 @@ from tests.e2e.conftest import System
 from tests.e2e.webs import Web
 from tests.race.invariants import broken
 from tests.services.specifications.writing import Writing
-from tests.specview.model_double import Behaviour, Call, ModelDouble, Raw, good, status
 
 QUEUES = ("analysis_default", "analysis_priority", "specview_default", "specview_priority")
 MODEL = {

@@ -11,6 +11,7 @@ from uuid import UUID
 
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
+from service_harness.deliveries import come_due
 
 from app.domain.lifecycle import Delivery, Failure, Outcome
 from app.domain.plans import Tier
@@ -27,7 +28,6 @@ from app.services.operations.sweep import sweep
 from app.store.jobs.idempotency import Stored
 from app.web.jobs.job_json import rendered
 from tests.conftest import keyed
-from tests.deliveries import come_due
 from tests.model.job import HELD, Hold, Holder, Message, Payer, Record, Slot
 from tests.model.lines import Lines
 from tests.model.observe import woken

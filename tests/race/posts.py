@@ -10,13 +10,13 @@ from typing import Any
 
 from celery import Celery
 from flask.testing import FlaskClient
+from service_harness.application import POLICY, SETTINGS, resolve
 
 from app.adapters.publishing import publisher
 from app.store.core.connections import make_engine
 from app.store.core.unit_of_work import UnitOfWork
 from app.web import create_app
 from app.web.core.wiring import WebWiring
-from tests.web.conftest import POLICY, SETTINGS, resolve
 
 PATIENCE_SECONDS = 120
 

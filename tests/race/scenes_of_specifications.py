@@ -8,6 +8,8 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
+from service_harness.scribe import Scribe
+
 from app.domain.lifecycle import Delivery, Outcome
 from app.domain.specification import Mode
 from app.errors import Conflict, NotFound
@@ -19,7 +21,7 @@ from app.store.core.batch import Batch
 from app.store.specifications import spec_documents, spec_words
 from tests.conftest import World
 from tests.race.scenes import Action, Make, Scene, account, cancelling
-from tests.services.specifications.writing import Scribe, Writing, file_of, of_a_model
+from tests.services.specifications.writing import Writing, file_of, of_a_model
 
 SHOP = file_of("tests/test_shop.py", "test_buys", "test_sells")
 BILLED = "SELECT coalesce(sum(quota_amount), 0) FROM usage_events WHERE job_id = :id"

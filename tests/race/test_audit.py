@@ -10,6 +10,7 @@ from threading import Event
 from uuid import UUID, uuid4
 
 import pytest
+from service_harness.deliveries import lease_next
 
 from app.domain.lifecycle import Delivery, Failure, Outcome
 from app.domain.plans import Tier
@@ -21,7 +22,6 @@ from app.services.operations.reconcile import reconcile
 from app.services.operations.sweep import sweep
 from app.store.jobs.idempotency import Stored
 from tests.conftest import A_FILE, World, id_of, keyed
-from tests.deliveries import lease_next
 from tests.services.busy import bury, leave
 
 CLIENTS, WORKERS, EACH = 3, 3, 40

@@ -17,6 +17,7 @@ from uuid import UUID
 import pytest
 from durable_harness.proxy import Proxy
 from durable_harness.waiting import wait_for
+from service_harness.application import POLICY, SETTINGS, Web, resolve
 from sqlalchemy.engine import make_url
 from testlist import PARSER_VERSION
 from werkzeug.test import TestResponse
@@ -32,7 +33,6 @@ from tests.conftest import World
 from tests.e2e.conftest import System
 from tests.nodes import Nodes
 from tests.race.invariants import broken
-from tests.web.conftest import POLICY, SETTINGS, Web, resolve
 
 ROUNDS = int(os.environ.get("RACE_LOST", "8"))
 

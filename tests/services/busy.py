@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from uuid import UUID, uuid4
 
+from service_harness.deliveries import hold_leases
+
 from app.domain.lifecycle import Delivery, Failure, Outcome
 from app.domain.plans import Tier
 from app.domain.queues import Service
@@ -20,7 +22,6 @@ from app.services.operations.sweep import sweep
 from app.store.accounts import users
 from app.store.accounts.users import Account
 from tests.conftest import A_FILE, NOW, World, keyed
-from tests.deliveries import hold_leases
 
 GONE = Failure("repository_not_found", "There is no such repository.")
 BROKEN = Failure("internal_error", "Something failed on our side.", retryable=True)

@@ -5,7 +5,7 @@ import os
 import sys
 from pathlib import Path
 
-from tests.specview.model_runs import SHOP, generator, part, subjects
+from service_harness.model_runs import SHOP, generator, part, subjects
 
 
 def kept(file: Path) -> dict[str, str]:

@@ -5,13 +5,13 @@ import unicodedata
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from service_harness.model_runs import last
 
 from app.domain.specification import UNGROUPED, Behaviour, Domain, Feature, Place, Specification, Subject
 from app.specview.builtin import LANGUAGES, built_in
 from app.specview.generator import Part
 from app.specview.words import LONGEST
 from tests.specview.conftest import MakeSubject, Say
-from tests.specview.model_runs import last
 
 HOSTILE = [
     "",

@@ -3,14 +3,9 @@
 import json
 
 import pytest
-from structlog.testing import capture_logs
-
-from app.domain.specification import Place
-from app.specview.model.calls import TRIES
-from app.specview.model.faults import FAULTS, Fault
-from tests.specview import model_double as answers
-from tests.specview.model_double import ModelDouble, Raw, completion, good
-from tests.specview.model_runs import (
+from service_harness import model_double as answers
+from service_harness.model_double import ModelDouble, Raw, completion, good
+from service_harness.model_runs import (
     KEY,
     Time,
     generator,
@@ -22,6 +17,11 @@ from tests.specview.model_runs import (
     subject,
     subjects,
 )
+from structlog.testing import capture_logs
+
+from app.domain.specification import Place
+from app.specview.model.calls import TRIES
+from app.specview.model.faults import FAULTS, Fault
 
 TESTS = subjects(30)
 

@@ -4,12 +4,12 @@ import re
 from functools import cache
 
 import pytest
+from service_harness.model_double import ModelDouble, good, obeying
+from service_harness.model_runs import KEY, generator, last, part, phrased, placed, specification, subject, subjects
+from service_harness.obedience import CORPUS, letters
 
 from app.domain.specification import Place, Subject
 from app.specview.model.hostile import looks_hostile, talks
-from tests.specview.model_double import ModelDouble, good, obeying
-from tests.specview.model_runs import KEY, generator, last, part, phrased, placed, specification, subject, subjects
-from tests.specview.obedience import CORPUS, letters
 from tests.tiers import proofs
 
 NEIGHBOURS = subjects(24)

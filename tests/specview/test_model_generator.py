@@ -5,15 +5,15 @@ from collections import Counter
 
 import pytest
 from durable_harness.waiting import wait_for
+from service_harness import model_double as answers
+from service_harness.model_double import ModelDouble, good
+from service_harness.model_runs import Time, generator, last, part, phrased, placed, specification, subject, subjects
 
 from app.domain.model_calls import CallWait, Cap, Entered, Refused, Tokens
 from app.domain.specification import UNGROUPED, Place
 from app.specview.generator import Part
 from app.specview.model.faults import FAULTS, Fault
 from app.specview.model.gate import OpenGate
-from tests.specview import model_double as answers
-from tests.specview.model_double import ModelDouble, good
-from tests.specview.model_runs import Time, generator, last, part, phrased, placed, specification, subject, subjects
 
 MANY = subjects(1300)
 

@@ -1,10 +1,10 @@
 """Which sentences may stand: plausible ones of a good model do, and those that say something else do not."""
 
 import pytest
+from service_harness.model_runs import subject
 
 from app.domain.specification import Subject
 from app.specview.model.grounding import about, borrowed, grounded, telling_words
-from tests.specview.model_runs import subject
 
 #: (name, suites, file, sentence), as a good model writes them
 ENGLISH = [

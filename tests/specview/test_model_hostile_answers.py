@@ -4,13 +4,13 @@ import json
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from service_harness.model_runs import subject, subjects
 
 from app.specview.model.answers import read_places, read_sentences, read_summary
 from app.specview.model.faults import CallFailed
 from app.specview.model.hostile import talks
 from app.specview.model.prompts import LONGEST_PLACE, LONGEST_SENTENCE, LONGEST_SUMMARY
 from app.specview.model.words import clean, words_of
-from tests.specview.model_runs import subject, subjects
 
 CHUNK = subjects(5)
 LEAVES = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=30)

@@ -3,6 +3,9 @@
 from decimal import Decimal
 
 import pytest
+from service_harness import model_double as answers
+from service_harness.model_double import ModelDouble
+from service_harness.model_runs import Time, generator, part, phrased, placed, subjects
 from sqlalchemy import text
 
 from app.adapters.generators import generator_of, languages_of, limits_of, name_of
@@ -14,9 +17,6 @@ from app.specview.model.faults import Fault
 from app.specview.model.generator import ModelGenerator
 from app.store.core.unit_of_work import UnitOfWork
 from app.store.specifications import model_calls
-from tests.specview import model_double as answers
-from tests.specview.model_double import ModelDouble
-from tests.specview.model_runs import Time, generator, part, phrased, placed, subjects
 
 TESTS = subjects(400)
 

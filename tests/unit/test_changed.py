@@ -62,7 +62,7 @@ EMBEDDED, SENTENCES, MIGRATIONS = "embedded", "specview", "contract"
         ("app/embedded/postmaster.py", {EMBEDDED}),
         ("app/embedded/a_template.conf", {EMBEDDED}),
         ("app/processes.py", {EMBEDDED}),
-        ("tests/specview/canaries.json", {SENTENCES}),
+        ("tests/harness/service_harness/canaries.json", {SENTENCES}),
         ("app/specview/titles.py", {SENTENCES}),
         ("app/domain/specification.py", {SENTENCES}),
         ("migrations/online.py", {MIGRATIONS}),

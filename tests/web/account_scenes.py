@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 
 from playwright.sync_api import Page
 from pydantic import SecretStr
+from service_harness.application import Web
 from sqlalchemy import text
 
 from app.domain.plans import Tier
 from app.services.accounts import github, passwords
 from app.store.accounts import passkeys
-from tests.web.conftest import Web
 from tests.web.scenes import Scene
 
 

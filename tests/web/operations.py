@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
+from service_harness.application import Web
 from sqlalchemy import text
 
 from app.services.operations.send_schedule import ScheduledEntry
 from tests.conftest import raw_connection
-from tests.web.conftest import Web
 
 #: Like those of celeryconfig.py, which no process of the web reads.
 ENTRIES = (

@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
+from service_harness.application import POLICY, Web
+
 from app.domain.plans import Tier
 from app.domain.queues import ALL_QUEUES
 from app.services.accounts import accounts, tiers
@@ -12,7 +14,6 @@ from app.services.fairness import change_limits
 from app.services.operations import dead_letters as letters
 from app.services.operations import queues, schedule
 from app.services.operations.schedule import register
-from tests.web.conftest import POLICY, Web
 from tests.web.operations import ENTRIES, bury_all, gone_node, letter
 from tests.web.scenes import LONG, Scene, open_all, run, signed_in
 

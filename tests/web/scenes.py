@@ -10,6 +10,8 @@ from typing import Any
 from urllib.parse import urlencode
 
 from playwright.sync_api import Page
+from service_harness.application import POLICY, Web, commit_of
+from service_harness.inventories import a_test, file
 from sqlalchemy import text
 
 from app.domain.plans import Tier
@@ -18,7 +20,6 @@ from app.domain.repositories import Repository
 from app.services.accounts import accounts, bookmarks
 from app.store.analyses.inventories import FileRow
 from app.store.jobs import heartbeats
-from tests.web.conftest import POLICY, Web, a_test, commit_of, file
 
 #: Of an owner and a repository, as long as GitHub allows.
 LONG = "the-service-that-sells-everything-in-the-shop-" + "of_every_merchant_" * 3

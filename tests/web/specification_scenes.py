@@ -11,6 +11,7 @@ from uuid import UUID
 from apiflask import APIFlask
 from flask import render_template
 from playwright.sync_api import Page
+from service_harness.application import Web
 
 from app.domain.contents import contents
 from app.domain.jobs import Job, Progress, Writing
@@ -39,7 +40,6 @@ from app.web.specifications.view import (
     Side,
 )
 from tests.web.apps import Apps
-from tests.web.conftest import Web
 from tests.web.made_up import (
     AT,
     COMMIT,

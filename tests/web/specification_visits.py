@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from playwright.sync_api import Page
+from service_harness.application import Web
 
 from app.domain.plans import Tier
 from app.domain.queues import Service
 from app.store.jobs import heartbeats
-from tests.web.conftest import Web
 from tests.web.scenes import Scene, completed, long_job, open_all, rich_files, run, signed_in
 
 

@@ -9,12 +9,12 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 import pytest
+from service_harness.application import Web
 from sqlalchemy import text
 from werkzeug.test import TestResponse
 
 from app.domain.plans import Tier
 from app.services.accounts import tokens
-from tests.web.conftest import Web
 
 
 @pytest.mark.parametrize("header", ["Bearer fl_unknown", "Bearer", "Basic dTpw", "Bearer x", "bearer fl_\xff", ""])

@@ -9,13 +9,13 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
+from service_harness.application import Web
 from sqlalchemy import text
 
 from app.domain.plans import Tier
 from app.services.accounts import export
 from app.store.accounts import exporting
 from app.web.limits.read_costs import EXPORTS_OF_CLIENT, READS
-from tests.web.conftest import Web
 
 COPY = "/account/export.json"
 #: A document of `features` features, each with some 100 kB of behaviours.

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
+from service_harness.application import Web, csrf
 from sqlalchemy import text
 
 from app.services.accounts import passwords
 from app.services.accounts.accounts import Account
 from app.store.accounts import exporting
-from tests.web.conftest import Web, csrf
 from tests.web.test_passwords import EMAIL, PASSWORD, cookie, send
 
 NEW = "another long password"

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from service_harness.application import Web, commit_of
 from sqlalchemy import text
 
 from app.domain.plans import Tier
 from app.domain.queues import Service
 from app.store.jobs import heartbeats
-from tests.web.conftest import Web, commit_of
 
 KEPT = Path(__file__).parent / "answers.txt"
 

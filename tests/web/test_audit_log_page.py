@@ -6,13 +6,13 @@ import re
 from pathlib import Path
 
 import pytest
+from service_harness.application import Web, now
 
 from app.domain.plans import Tier
 from app.services.accounts import accounts
 from app.services.operations import dead_letters, queues
 from app.services.operations.dead_letters import Chosen
 from app.web.operations.console_words import ACTIONS
-from tests.web.conftest import Web, _now
 from tests.web.operations import letter, rows
 
 LOG = "/operator/audit"
@@ -79,7 +79,7 @@ def test_every_action_that_the_code_writes_has_words() -> None:
 
 def test_the_log_is_for_operators_also_for_those_who_only_read(web: Web) -> None:
     email = "reader@example.org"
-    add = {"tier": Tier.FREE, "is_read_only_operator": True, "actor": "test", "now": _now()}
+    add = {"tier": Tier.FREE, "is_read_only_operator": True, "actor": "test", "now": now()}
     assert web.client.get(LOG).status_code == 401
     web.sign_in(web.user())
     assert web.client.get(LOG).status_code == 403

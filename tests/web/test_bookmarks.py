@@ -5,11 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from service_harness.application import Web, commit_of
+from service_harness.inventories import a_test, file
 from sqlalchemy import text
 
 from app.services.accounts import forget
 from app.services.operations.prune import CODEBASES_LIVE, prune
-from tests.web.conftest import Web, a_test, commit_of, file
 
 SHOP = "/api/v1/me/bookmarks/github.com/acme/shop"
 LIST = "/api/v1/me/bookmarks"

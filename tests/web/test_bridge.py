@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from flask import request
+from service_harness.application import Web
 from werkzeug.test import EnvironBuilder
 from werkzeug.wrappers import Response
 
@@ -21,7 +22,6 @@ from app.server.bodies import LongBodies
 from app.server.bridge import Bridge
 from app.services.accounts.accounts import household
 from app.web.core.client_addresses import behind_proxy, client_of
-from tests.web.conftest import Web
 
 SIGN_IN = ("POST", "/sign-in/password")
 READ = ("GET", "/api/v1/analyses")

@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page
+from service_harness.application import Web
 
 from app.store.core.unit_of_work import UnitOfWork
 from app.web.jobs.api import LIVE
 from tests.tiers import proofs
 from tests.web.account_scenes import ACCOUNT_SCENES
 from tests.web.browser import chromium, layout, served, violations
-from tests.web.conftest import Web, lending
+from tests.web.conftest import lending
 from tests.web.operator_scenes import OPERATOR_SCENES
 from tests.web.scenes import SCENES, running
 from tests.web.specification_scenes import SCENE_APPS, SPECIFICATION_SCENES

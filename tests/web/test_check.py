@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import expect
+from service_harness.application import POLICY, SETTINGS, Web, commit_of
 from sqlalchemy import text
 from werkzeug.test import TestResponse
 
@@ -18,7 +19,6 @@ from app.adapters.git_sources import branches, resolve_commit
 from app.web import create_app
 from app.web.core.wiring import WebWiring
 from tests.web.browser import chromium, served
-from tests.web.conftest import POLICY, SETTINGS, Web, commit_of
 
 
 def check(web: Web, **fields: str) -> TestResponse:

@@ -8,8 +8,7 @@ from typing import Any, get_type_hints
 import httpx
 import pytest
 from fairlane_client import Client, RefusedError, shapes
-
-from tests.web.conftest import Web, commit_of
+from service_harness.application import Web, commit_of
 
 SERVICE = "http://127.0.0.1"
 

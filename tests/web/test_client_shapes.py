@@ -4,9 +4,9 @@ from typing import Any, get_args, get_type_hints, is_typeddict
 
 import pytest
 from fairlane_client import shapes
+from service_harness.application import Web
 
 from app.web.core import openapi
-from tests.web.conftest import Web
 
 #: A summary is data of the engine, which the document leaves open.
 OPEN = {"Summary"}

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from service_harness.application import POLICY, SETTINGS, Web, commit_of
 from sqlalchemy import text
 from werkzeug.test import TestResponse
 
@@ -20,7 +21,6 @@ from app.store.core.unit_of_work import UnitOfWork
 from app.web import create_app
 from app.web.analyses.commit_lookups import OF_CLIENT, OF_HOST
 from app.web.core.wiring import WebWiring
-from tests.web.conftest import POLICY, SETTINGS, Web, commit_of
 
 FOR_EVER = SETTINGS.lookup_timeout * 100
 

@@ -6,11 +6,12 @@ from datetime import UTC, datetime
 from uuid import UUID, uuid4
 
 import pytest
+from service_harness.application import Web
+from service_harness.inventories import a_test, file
 from sqlalchemy import text
 
 from app.services.results import read_differences
 from app.store.analyses.inventories import FileRow
-from tests.web.conftest import Web, a_test, file
 
 
 def done(web: Web, ref: str, *files: FileRow, headers: dict[str, str] | None = None) -> str:

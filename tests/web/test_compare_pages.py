@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from uuid import uuid4
 
+from service_harness.application import Web, commit_of
+from service_harness.inventories import a_test, file
 from sqlalchemy import text
 
 from app.store.analyses.inventories import FileRow
-from tests.web.conftest import Web, a_test, commit_of, file
 from tests.web.test_read import HOSTILE_NAMES
 
 

@@ -12,12 +12,13 @@ from uuid import uuid4
 import brotli
 import pytest
 from backports import zstd
+from service_harness.application import Web, without_csrf
+from service_harness.inventories import a_test, file
 from werkzeug.test import TestResponse
 
 from app.server.answer import PIECE_BYTES
 from app.web.core import compression
 from app.web.core.static_files import FOR_EVER, digest
-from tests.web.conftest import Web, a_test, file, without_csrf
 from tests.web.serving import serving
 
 UNPACK: dict[str, Callable[[bytes], bytes]] = {

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 from pydantic import SecretStr
+from service_harness.application import Web, csrf
 from sqlalchemy import text
 
 from app.services.accounts import accounts, confirmations
 from tests.web.authenticators import PRESENT, Authenticator
-from tests.web.conftest import Web, csrf
 from tests.web.test_passkeys import options, register
 from tests.web.test_passwords import EMAIL, PASSWORD, cookie, send
 

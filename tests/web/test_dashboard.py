@@ -5,13 +5,13 @@ from __future__ import annotations
 import html
 import re
 
+from service_harness.application import Web
 from sqlalchemy import text
 
 from app.domain.plans import Tier
 from app.domain.queues import Service
 from app.services.jobs import read_dashboard
 from app.store.jobs import heartbeats
-from tests.web.conftest import Web
 
 
 def text_of(page: str) -> str:

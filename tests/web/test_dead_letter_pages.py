@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from service_harness.application import Web, now
 
 from app.domain.plans import Tier
 from app.services.accounts import accounts
-from tests.web.conftest import Web, _now
 from tests.web.operations import bury_all, letter, rows
 
 DEAD = "/operator/dead"
@@ -89,7 +89,7 @@ def test_a_letter_that_is_not_there_has_no_page(web: Web) -> None:
 
 def test_a_read_only_operator_reads_letters_and_gets_no_form(web: Web) -> None:
     email = "reader@example.org"
-    add = {"tier": Tier.FREE, "is_read_only_operator": True, "actor": "test", "now": _now()}
+    add = {"tier": Tier.FREE, "is_read_only_operator": True, "actor": "test", "now": now()}
     web.sign_in(accounts.add_user(web.uow, email, **add))
     number = letter(web)
     page = web.client.get(f"{DEAD}/{number}")

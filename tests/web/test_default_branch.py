@@ -15,6 +15,7 @@ from typing import Any, cast
 from uuid import UUID
 
 import pytest
+from service_harness.application import POLICY, SETTINGS, Web
 from sqlalchemy import text
 from testlist_harness.repositories import git
 
@@ -29,7 +30,6 @@ from app.web import create_app
 from app.web.core.wiring import WebWiring
 from tasks import wiring
 from tasks.analysis import take
-from tests.web.conftest import POLICY, SETTINGS, Web
 
 DAY = datetime(2026, 11, 1, tzinfo=UTC)
 REPRO = Repository("local", "-", "repro")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-
-from tests.web.conftest import Web, a_test, file
+from service_harness.application import Web
+from service_harness.inventories import a_test, file
 
 
 def files() -> list[Any]:

@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from service_harness.application import Web
 from sqlalchemy import text
 
 from app.errors import Unauthenticated
@@ -19,7 +20,6 @@ from app.store.accounts import open_sessions as store
 from app.store.accounts.forgetting import REACHES, WAYS_IN
 from app.store.webhooks.webhooks import WebhookFields
 from tests.web.authenticators import Authenticator
-from tests.web.conftest import Web
 from tests.web.test_passkeys import register
 from tests.web.test_passkeys import sign_in as sign_in_by_passkey
 from tests.web.test_password_resets import NEW, path_in, printed, reset, rows

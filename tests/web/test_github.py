@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 
 import pytest
 from pydantic import SecretStr
+from service_harness.application import Web, csrf
 from sqlalchemy import text
 from werkzeug.test import TestResponse
 
@@ -18,7 +19,6 @@ from app.services.accounts import github as use_cases
 from app.services.accounts import ways_in
 from app.web.accounts import github as asking
 from app.web.accounts.github_pages import DENIED
-from tests.web.conftest import Web, csrf
 from tests.web.github_double import CLIENT, Double, github
 from tests.web.test_passwords import EMAIL, PASSWORD, cookie, send
 

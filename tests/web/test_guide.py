@@ -11,11 +11,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from service_harness.application import Web
 
 from app.domain.lifecycle import Status
 from app.web.site.guide_pages import STATUSES, TITLES
 from tests.web.browser import served
-from tests.web.conftest import Web
 
 CURL = shutil.which("curl")
 

@@ -18,9 +18,10 @@ from threading import Event
 
 import psutil
 import pytest
+from service_harness.application import Web
+from service_harness.inventories import a_test, file
 
 from app.store.analyses.inventories import FileRow
-from tests.web.conftest import Web, a_test, file
 from tests.web.test_platform import ask, gunicorn
 
 pytestmark = pytest.mark.proof

@@ -11,12 +11,12 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from service_harness.application import Web
 
 from app.domain.queues import Service
 from app.store.jobs import heartbeats
 from app.web.jobs.api import LIVE
 from app.web.jobs.job_streams import MOST_STREAMS, MOST_STREAMS_EACH, MOST_STREAMS_OF_VISITORS, Live
-from tests.web.conftest import Web
 
 Event = dict[str, str]
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pydantic import SecretStr
+from service_harness.application import POLICY, SETTINGS, Web, resolve
 
 from app.store.core.unit_of_work import UnitOfWork
 from app.web import create_app
 from app.web.core.context import EXTENSION
 from app.web.core.wiring import WebWiring
-from tests.web.conftest import POLICY, SETTINGS, Web, resolve
 
 FIRST, SECOND, THIRD = "the first key of all", "the second key of all", "the third key of all"
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-
-from tests.web.conftest import Web, csrf
+from service_harness.application import Web, csrf
 
 ENGLISH, KOREAN = "without running them", "실행하지 않고"
 

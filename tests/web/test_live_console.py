@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 
 import pytest
 from playwright.sync_api import Page, expect
+from service_harness.application import Web
 
 from app.services.operations import queues
 from tests.web.browser import chromium
-from tests.web.conftest import Web
 from tests.web.test_browser import opened
 
 TEN_SECONDS = 10_000  # ms

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from service_harness.application import POLICY, SETTINGS, Web
 from testlist_harness.bombs import BOMBS
 from testlist_harness.repositories import commit, git
 
 from app.adapters.git_sources import resolve_commit
 from app.web import create_app
 from app.web.core.wiring import WebWiring
-from tests.web.conftest import POLICY, SETTINGS, Web
 
 
 @pytest.fixture

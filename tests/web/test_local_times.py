@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Page
+from service_harness.application import Web
 from sqlalchemy import text
 
 from tests.web.browser import chromium, served
-from tests.web.conftest import Web
 from tests.web.scenes import cancelled
 
 EVERY = "[...document.querySelectorAll('.facts time')].map(one => [one.dateTime, one.textContent, one.title])"

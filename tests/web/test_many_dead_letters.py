@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 import pytest
+from service_harness.application import Web, now
 
 from app.domain.plans import Tier
 from app.services.accounts import accounts
-from tests.web.conftest import Web, _now
 from tests.web.operations import bury_all, letter, rows
 
 DEAD, MANY = "/operator/dead", "/operator/dead/many"
@@ -92,7 +92,7 @@ def test_a_thousand_are_handled_at_once_and_the_others_follow(web: Web) -> None:
 
 
 def test_only_operators_who_may_act_reach_it(web: Web) -> None:
-    add = {"tier": Tier.FREE, "is_read_only_operator": True, "actor": "test", "now": _now()}
+    add = {"tier": Tier.FREE, "is_read_only_operator": True, "actor": "test", "now": now()}
     number = letter(web)
     form = {"last": str(number), "letters": "1", "sure": "true"}
     for account in (accounts.add_user(web.uow, "reader@example.org", **add), web.user()):

@@ -7,9 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from pydantic import SecretStr
+from service_harness.application import Web
 
 from app.web.operations import metrics
-from tests.web.conftest import Web
 
 ELSEWHERE = {"REMOTE_ADDR": "203.0.113.9"}
 TOKEN = "a-token-of-the-scraper"

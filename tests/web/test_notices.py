@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator
 import pytest
 import structlog
 from pydantic import SecretStr
+from service_harness.application import Web
 
 from app.services.accounts import accounts
 from app.web.accounts import notices
 from tests.web.authenticators import Authenticator
-from tests.web.conftest import Web
 from tests.web.github_double import CLIENT, github
 from tests.web.mail_double import MailServer, mail_server
 from tests.web.test_github import come_back, lead

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator, FormatChecker
+from service_harness.application import Web
 
 from app.web.core import openapi_examples
-from tests.web.conftest import Web
 
 #: Nobody reads an archive.
 WITHOUT = {"application/zip"}

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from service_harness.application import POLICY, Web, now
 from sqlalchemy import text
 
 from app.services.operations.reconcile import reconcile
 from app.services.operations.sweep import sweep
 from app.store.operations.invariants import ALL
 from app.web.operations import metrics
-from tests.web.conftest import POLICY, Web, _now
 
 
 @pytest.fixture
@@ -66,8 +66,8 @@ def test_metrics_count_orphans_and_tell_of_the_last_reconciliation(web: Web, mon
     with web.uow.begin() as tx:
         tx.run(text("DELETE FROM kombu_message"))
         tx.run(text("UPDATE quota_reservations SET expires_at = now() - interval '1 h'"))
-    assert sweep(web.uow, POLICY, now=_now()).orphans == 1
-    assert reconcile(web.uow, now=_now()).differences == []
+    assert sweep(web.uow, POLICY, now=now()).orphans == 1
+    assert reconcile(web.uow, now=now()).differences == []
     page = web.client.get("/metrics").text
     assert "fairlane_orphans_total 1.0" in page
     assert "fairlane_reconciliation_differences 0.0" in page

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from service_harness.application import Web, now
 
 from app.services.operations.failures import read_failures
-from tests.web.conftest import Web, _now
 from tests.web.operations import rows
 from tests.web.test_audit_log_page import lines
 
@@ -48,8 +48,8 @@ def test_only_the_newest_are_read_and_the_answer_says_since_when(web: Web) -> No
     for name in "abc":
         web.failed(web.submit(name, web.token()).json["id"])
     [(oldest,)] = rows(web, "SELECT completed_at FROM analyses ORDER BY completed_at DESC OFFSET 1 LIMIT 1")
-    now = _now()
-    found = read_failures(web.uow, since=now.replace(year=2020), until=now, most=2)
+    until = now()
+    found = read_failures(web.uow, since=until.replace(year=2020), until=until, most=2)
     assert (found.jobs, found.is_cut, found.since) == (2, True, oldest)
 
 

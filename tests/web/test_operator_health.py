@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
+from service_harness.application import Web
 from sqlalchemy import text
-
-from tests.web.conftest import Web
 
 ORPHAN = text("""
     INSERT INTO quota_reservations (user_id, event_type, reserved_amount, job_id, accepted_at, expires_at)

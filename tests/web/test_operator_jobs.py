@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from service_harness.application import POLICY, Web, now
 from sqlalchemy import text
 
 from app.domain.lifecycle import Status
@@ -11,7 +12,6 @@ from app.services.jobs import describe
 from app.services.operations import find_jobs as module
 from app.services.operations.find_jobs import find_jobs
 from app.store.operations.job_search import JobFilter
-from tests.web.conftest import POLICY, Web, _now
 
 
 def stories(web: Web) -> dict[str, str]:
@@ -40,7 +40,7 @@ def stories(web: Web) -> dict[str, str]:
 
 
 def ids(web: Web, **wanted: object) -> list[str]:
-    return [str(one.job.id) for one in find_jobs(web.uow, JobFilter(**wanted), POLICY, now=_now()).jobs]
+    return [str(one.job.id) for one in find_jobs(web.uow, JobFilter(**wanted), POLICY, now=now()).jobs]
 
 
 def test_each_state_is_the_one_that_a_reader_of_the_job_sees(web: Web) -> None:
@@ -48,8 +48,8 @@ def test_each_state_is_the_one_that_a_reader_of_the_job_sees(web: Web) -> None:
     for state, job_id in every.items():
         assert ids(web, state=state) == [job_id], state
     with web.uow.begin() as tx:
-        described = describe.jobs(tx, [one.job.id for one in find_jobs(web.uow, JobFilter(), POLICY, now=_now()).jobs],
-                                  POLICY, asker=None, now=_now())  # fmt: skip
+        described = describe.jobs(tx, [one.job.id for one in find_jobs(web.uow, JobFilter(), POLICY, now=now()).jobs],
+                                  POLICY, asker=None, now=now())  # fmt: skip
     assert {str(job_id): job.status for job_id, job in described.items()} == {
         job_id: Status(state) for state, job_id in every.items()
     }
@@ -63,7 +63,7 @@ def test_jobs_are_found_by_what_they_are(web: Web) -> None:
     assert ids(web, service="specview") == []
     assert ids(web, queue="analysis_default", state="queued") == [every["queued"]]
     assert ids(web, tier="pro") == []
-    found = find_jobs(web.uow, JobFilter(state="running"), POLICY, now=_now()).jobs[0]
+    found = find_jobs(web.uow, JobFilter(state="running"), POLICY, now=now()).jobs[0]
     assert found.payer
     assert len(ids(web, user_id=found.payer.user_id)) == 5
 
@@ -74,18 +74,18 @@ def test_pages_follow_each_other_and_a_search_is_bounded(web: Web, monkeypatch: 
     monkeypatch.setattr(module, "SIZE", 3)
     pages, before = [], None
     while True:
-        found = find_jobs(web.uow, JobFilter(), POLICY, before=before, now=_now())
+        found = find_jobs(web.uow, JobFilter(), POLICY, before=before, now=now())
         pages.append([str(one.job.id) for one in found.jobs])
         before = found.next
         if before is None:
             break
     assert pages == [made[:3], made[3:6], made[6:]]
     monkeypatch.setattr(module, "SEARCHED", 2)
-    first = find_jobs(web.uow, JobFilter(repository="shop0"), POLICY, now=_now())
+    first = find_jobs(web.uow, JobFilter(repository="shop0"), POLICY, now=now())
     assert (first.jobs, first.is_cut) == ([], True)
     looked = 1
     while first.next:
-        first = find_jobs(web.uow, JobFilter(repository="shop0"), POLICY, before=first.next, now=_now())
+        first = find_jobs(web.uow, JobFilter(repository="shop0"), POLICY, before=first.next, now=now())
         looked += 1
     assert [str(one.job.id) for one in first.jobs] == [made[-1]]
     assert looked == 4

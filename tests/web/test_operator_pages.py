@@ -8,13 +8,13 @@ from datetime import timedelta
 from uuid import uuid4
 
 import pytest
+from service_harness.application import Web, now
 
 from app.domain.plans import Tier
 from app.domain.queues import ALL_QUEUES
 from app.services.accounts import accounts
 from app.services.operations import nodes, queues
 from app.web.site.template_filters import seconds
-from tests.web.conftest import Web, _now
 from tests.web.operations import NODE, gone_node, node, rows
 
 LIMITS = "SELECT actor, action, subject, facts FROM audit_log WHERE action LIKE '%.limit' ORDER BY id"
@@ -60,7 +60,7 @@ def test_a_limit_is_changed_after_a_confirmation_and_the_page_says_who_has_their
         (str(boss.user_id), "user.limit", str(free.user_id), {"before": None, "after": 9}),
     ]
     read = accounts.add_user(
-        web.uow, "reader@example.org", tier=Tier.FREE, is_read_only_operator=True, actor="test", now=_now()
+        web.uow, "reader@example.org", tier=Tier.FREE, is_read_only_operator=True, actor="test", now=now()
     )
     web.sign_in(read)
     assert pro.email in limits(web)
@@ -211,7 +211,7 @@ def test_a_queues_page_splits_what_waits(web: Web) -> None:
 
 def test_a_read_only_operator_gets_no_form(web: Web) -> None:
     email = "reader@example.org"
-    add = {"tier": Tier.FREE, "is_read_only_operator": True, "actor": "test", "now": _now()}
+    add = {"tier": Tier.FREE, "is_read_only_operator": True, "actor": "test", "now": now()}
     reader = accounts.add_user(web.uow, email, **add)
     web.sign_in(reader)
     for path in ("/operator", f"/operator/users/{reader.user_id}", "/operator/queues/analysis_default"):

@@ -6,13 +6,13 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
+from service_harness.application import Web, now
 
 from app.services.operations import schedule
 from app.services.operations.schedule import AskedRun
 from app.services.operations.send_schedule import send_newest_slot
 from app.store.operations import schedule as store
 from tests.conftest import raw_connection
-from tests.web.conftest import Web, _now
 from tests.web.operations import ENTRIES, rows
 
 API, PAGE = "/api/v1/operator/schedule", "/operator/schedule"
@@ -22,7 +22,7 @@ LOG = "SELECT actor, action, subject, facts FROM audit_log WHERE action LIKE 'sc
 
 @pytest.fixture
 def operator(web: Web) -> dict[str, str]:
-    schedule.register(web.uow, ENTRIES, leader="host:7", now=_now())
+    schedule.register(web.uow, ENTRIES, leader="host:7", now=now())
     return web.token(web.user(is_operator=True).user_id, "operator")
 
 
@@ -32,7 +32,7 @@ def test_the_leader_is_alive_as_long_as_its_lock_is_held(web: Web, operator: dic
         leader = web.client.get(API, headers=operator).json["leader"]
         assert (leader["name"], leader["is_alive"]) == ("host:7", True)
         connection.invalidate()
-    schedule.register(web.uow, ENTRIES[:1], leader="other:8", now=_now())
+    schedule.register(web.uow, ENTRIES[:1], leader="other:8", now=now())
     found = web.client.get(API, headers=operator).json
     assert found["leader"]["name"] == "other:8"
     assert [entry["name"] for entry in found["items"]] == ["prune"]
@@ -44,18 +44,18 @@ def test_without_a_beat_there_is_nothing_to_show(web: Web) -> None:
 
 
 def test_an_entry_tells_when_it_was_sent_and_is_due_and_whether_it_is_late(web: Web) -> None:
-    now = _now().replace(hour=12, minute=7, second=0, microsecond=0)
-    schedule.register(web.uow, ENTRIES, leader="host:7", now=now)
+    noon = now().replace(hour=12, minute=7, second=0, microsecond=0)
+    schedule.register(web.uow, ENTRIES, leader="host:7", now=noon)
     for entry in ENTRIES:
-        send_newest_slot(web.uow, entry, now=now)
+        send_newest_slot(web.uow, entry, now=noon)
     for later, late in ((2, False), (3, False), (5, True)):  # its slot begins after 3 minutes, and is late after 4
-        _, (prune, sweep) = schedule.shown(web.uow, now=now + timedelta(minutes=later))
-        assert sweep.next_at == now + timedelta(minutes=3)
+        _, (prune, sweep) = schedule.shown(web.uow, now=noon + timedelta(minutes=later))
+        assert sweep.next_at == noon + timedelta(minutes=3)
         assert (sweep.is_late, prune.is_late) == (late, False)
-        assert prune.next_at == now.replace(hour=3, minute=0) + timedelta(days=1)
+        assert prune.next_at == noon.replace(hour=3, minute=0) + timedelta(days=1)
         assert sweep.last_at is not None
-    schedule.change(web.uow, "sweep", None, is_enabled=False, actor="x", now=now, reason="y")
-    _, (_, sweep) = schedule.shown(web.uow, now=now + timedelta(days=1))
+    schedule.change(web.uow, "sweep", None, is_enabled=False, actor="x", now=noon, reason="y")
+    _, (_, sweep) = schedule.shown(web.uow, now=noon + timedelta(days=1))
     assert (sweep.is_enabled, sweep.next_at, sweep.is_late) == (False, None, False)
 
 
@@ -65,7 +65,7 @@ def test_beat_obeys_an_interval_and_a_disabled_entry(web: Web, operator: dict[st
     web.client.put(f"{API}/sweep", headers=operator, json={"enabled": False, "reason": "the disk is full"})
     [prune] = schedule.obeyed(web.uow, ENTRIES)
     assert (prune.name, prune.every, prune.offset) == ("prune", timedelta(hours=6), timedelta(hours=3))
-    schedule.register(web.uow, ENTRIES, leader="next:9", now=_now())  # another leader keeps what operators changed
+    schedule.register(web.uow, ENTRIES, leader="next:9", now=now())  # another leader keeps what operators changed
     assert schedule.obeyed(web.uow, ENTRIES) == [prune]
     web.client.put(f"{API}/prune", headers=operator, json={"every_seconds": None})
     web.client.put(f"{API}/sweep", headers=operator, json={"enabled": True})
@@ -94,16 +94,16 @@ def test_another_interval_divides_that_of_the_code(web: Web, operator: dict[str,
 
 
 def test_an_entry_that_the_code_sends_at_another_interval_is_sent_at_that_one(web: Web) -> None:
-    schedule.register(web.uow, ENTRIES, leader="host:7", now=_now())
-    schedule.change(web.uow, "sweep", timedelta(seconds=60), is_enabled=True, actor="x", now=_now())
+    schedule.register(web.uow, ENTRIES, leader="host:7", now=now())
+    schedule.change(web.uow, "sweep", timedelta(seconds=60), is_enabled=True, actor="x", now=now())
     rows(web, "UPDATE schedule_entries SET every = interval '7 min' WHERE name = 'sweep' RETURNING 1")
-    schedule.register(web.uow, ENTRIES, leader="host:7", now=_now())
+    schedule.register(web.uow, ENTRIES, leader="host:7", now=now())
     assert schedule.obeyed(web.uow, ENTRIES) == list(ENTRIES)
 
 
 def test_an_entry_runs_once_on_its_queue_however_many_ask(web: Web, operator: dict[str, str]) -> None:
     with ThreadPoolExecutor(4) as threads:
-        asked = threads.map(lambda _: schedule.run_now(web.uow, "sweep", actor="x", now=_now()), range(4))
+        asked = threads.map(lambda _: schedule.run_now(web.uow, "sweep", actor="x", now=now()), range(4))
         assert sorted(asked) == [AskedRun.JUST_SENT, AskedRun.JUST_SENT, AskedRun.JUST_SENT, AskedRun.SENT]
     [(queue, payload)] = rows(web, MESSAGES)
     assert queue == "analysis_scheduled"

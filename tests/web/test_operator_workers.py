@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 
 import pytest
+from service_harness.application import Web, now
 
-from tests.web.conftest import Web, _now
 from tests.web.operations import NODE, bury_all, letter, node, rows
 
 WORKERS, DEAD = "/api/v1/operator/workers", "/api/v1/operator/dead"
@@ -36,7 +36,7 @@ def test_a_living_node_is_shown_with_its_queues_and_the_jobs_that_it_runs(
         }
         [running] = shown["running"]
         assert (running["job_id"], running["queue"], running["user_id"]) == (job, "analysis_default", str(ann.user_id))
-        assert datetime.fromisoformat(running["started_at"]) <= _now()
+        assert datetime.fromisoformat(running["started_at"]) <= now()
     [shown] = web.client.get(WORKERS, headers=operator).json["items"]
     assert (shown["is_alive"], shown["seen_at"], len(shown["running"])) == (False, None, 1)
 

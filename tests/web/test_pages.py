@@ -8,13 +8,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from service_harness.application import Web, csrf
+from service_harness.inventories import a_test, file
 from sqlalchemy import text
 
 from app.domain.plans import Tier
 from app.domain.queues import Service
 from app.services.accounts import sessions
 from app.store.jobs import heartbeats
-from tests.web.conftest import Web, a_test, csrf, file
 from tests.web.test_read import HOSTILE_NAMES
 
 

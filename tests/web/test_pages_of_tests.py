@@ -8,11 +8,12 @@ from datetime import UTC, datetime
 from urllib.parse import urlencode
 
 import pytest
+from service_harness.application import Web
+from service_harness.inventories import a_test, file
 from sqlalchemy import text
 
 from app.services.results import read_test_history
 from app.store.analyses.inventories import FileRow
-from tests.web.conftest import Web, a_test, file
 
 
 def done(web: Web, ref: str, *files: FileRow, at: int, headers: dict[str, str] | None = None) -> str:

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from service_harness.application import Web, csrf
 from sqlalchemy import text
 from werkzeug.test import TestResponse
 
 from app.services.accounts import passkeys, passwords, sign_up, ways_in
 from tests.web.authenticators import PRESENT, Authenticator
-from tests.web.conftest import Web, csrf
 from tests.web.test_passwords import EMAIL, PASSWORD, cookie, send
 
 KINDS = {"register": "/account/passkeys", "sign in": "/sign-in/passkey", "sign up": "/sign-up/passkey"}

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
+from service_harness.application import Web
 
 from tests.web.browser import chromium, served
-from tests.web.conftest import Web
 
 EMAIL = "ann@example.org"
 PHONE = {

@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 import structlog
 from pydantic import SecretStr
+from service_harness.application import Web, csrf, without_csrf
 from sqlalchemy import text
 
 from app.concurrency import Lane
 from app.services.accounts import password_hashes, password_resets
 from app.web.accounts import mails, notices, verification
 from tests.web.authenticators import Authenticator
-from tests.web.conftest import Web, csrf, without_csrf
 from tests.web.mail_double import MailServer, mail_server
 from tests.web.test_passkeys import register
 from tests.web.test_passkeys import sign_in as sign_in_by_passkey

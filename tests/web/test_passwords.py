@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from service_harness.application import Web, csrf
 from sqlalchemy import text
 from werkzeug.test import TestResponse
 
 from app.domain.plans import Tier
 from app.services.accounts import passwords, sign_up
-from tests.web.conftest import Web, csrf
 
 EMAIL, PASSWORD = "ann@example.org", "correct horse battery"
 

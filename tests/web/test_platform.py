@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from openapi_spec_validator import validate
+from service_harness.application import POLICY, SETTINGS, Web, resolve
 from sqlalchemy import create_engine, text
 
 from app.errors import Problem
@@ -20,7 +21,6 @@ from app.store.core.unit_of_work import UnitOfWork
 from app.web import create_app
 from app.web.core.headers import ALWAYS
 from app.web.core.wiring import WebWiring
-from tests.web.conftest import POLICY, SETTINGS, Web, resolve
 from tests.web.serving import ask, raw, serving
 
 SOMEBODY = "6f0bb0a0-7b0e-4d8e-9b7e-3f0d6f6f2d11"

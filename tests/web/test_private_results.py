@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from service_harness.application import POLICY, Web, commit_of
 from sqlalchemy import text
 from werkzeug.test import TestResponse
 
@@ -14,7 +15,6 @@ from app.domain.repositories import Repository
 from app.errors import RepositoryNotFound
 from app.services.analyses import existing, submit
 from app.services.analyses.submission import Wanted
-from tests.web.conftest import POLICY, Web, commit_of
 
 SHOP = Repository("github.com", "acme", "shop")
 COMMIT = commit_of("shop")

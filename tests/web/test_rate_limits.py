@@ -6,10 +6,11 @@ import re
 from collections.abc import Callable
 
 import pytest
+from service_harness.application import Web
+from service_harness.inventories import a_test, file
 from sqlalchemy import text
 from werkzeug.test import TestResponse
 
-from tests.web.conftest import Web, a_test, file
 from tests.web.test_account import items
 
 ITEM = re.compile(r'"(\w+)";r=(\d+);t=(\d+)')

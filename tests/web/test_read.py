@@ -9,10 +9,11 @@ from uuid import uuid4
 from xml.etree import ElementTree as ET
 
 import pytest
+from service_harness.application import Web
+from service_harness.inventories import a_test, file
 from sqlalchemy import text
 
 from app.web.results.exports import NOT_RUN
-from tests.web.conftest import Web, a_test, file
 
 HOSTILE_NAMES = (
     "<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "=HYPERLINK(1)", "@SUM(A1)", "-1+1", "\uff1d1",

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 from celery import Celery
+from service_harness.application import POLICY, SETTINGS, Web, resolve, without_csrf
+from service_harness.inventories import a_test, file
 from sqlalchemy import text
 
 from app.adapters.publishing import publisher
@@ -19,7 +21,6 @@ from app.store.core.unit_of_work import UnitOfWork
 from app.web import create_app
 from app.web.core.wiring import WebWiring
 from app.web.limits.read_costs import EXPORTS_OF_CLIENT, READS, Reads
-from tests.web.conftest import POLICY, SETTINGS, Web, a_test, file, resolve, without_csrf
 from tests.web.serving import ask, serving
 
 SOMEBODY = "6f0bb0a0-7b0e-4d8e-9b7e-3f0d6f6f2d11"

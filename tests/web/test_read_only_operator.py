@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from service_harness.application import Web, now
 from sqlalchemy import text
 
 from app.domain.plans import Tier
 from app.services.accounts import accounts
 from app.store.accounts.users import Account
-from tests.web.conftest import Web, _now
 
 READS = ("audit", "tenants", "fairness", "queues", "tiers", "workers", "dead", "failures", "schedule")
 SOMEBODY = "6f0bb0a0-7b0e-4d8e-9b7e-3f0d6f6f2d11"
@@ -30,7 +30,7 @@ WRITES: tuple[tuple[str, str, dict[str, Any] | None], ...] = (
 @pytest.fixture
 def reader(web: Web) -> Account:
     email = "reader@example.org"
-    return accounts.add_user(web.uow, email, tier=Tier.FREE, is_read_only_operator=True, actor="test", now=_now())
+    return accounts.add_user(web.uow, email, tier=Tier.FREE, is_read_only_operator=True, actor="test", now=now())
 
 
 #: Who may read, by a token's scopes: a read-only operator, whatever the token says, and an operator's lesser token.

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterator
 
 import pytest
+from service_harness.application import Web
 from sqlalchemy import text
 
 from app import embedded
 from app.services.operations import readiness
 from tests.conftest import raw_connection
-from tests.web.conftest import Web
 
 Refuse = Callable[[str], None]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from service_harness.application import Web, csrf
 
 from app.services.accounts import tokens
 from app.web.limits.read_costs import READS
-from tests.web.conftest import Web, csrf
 from tests.web.transactions import transactions
 
 LIMIT = 5

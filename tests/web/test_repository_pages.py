@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
+from service_harness.application import Web, commit_of
+from service_harness.inventories import a_test, file
 from sqlalchemy import text
-
-from tests.web.conftest import Web, a_test, commit_of, file
 
 PAGE = "/repositories/github.com/acme/shop"
 

@@ -15,10 +15,10 @@ from schemathesis.specs.openapi.checks import (
     response_schema_conformance,
     status_code_conformance,
 )
+from service_harness.application import Web
 
 from app.web.jobs.shapes import JobShape, WaitShape
 from tests.tiers import proofs
-from tests.web.conftest import Web
 
 CHECKS = [
     not_a_server_error,

@@ -8,13 +8,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from service_harness.application import POLICY, Web
 from sqlalchemy import text
 
 from app.domain.plans import Tier
 from app.services.accounts import tiers
 from app.services.accounts.accounts import Account
 from app.web.jobs.api import LIVE
-from tests.web.conftest import POLICY, Web
 
 COMMIT = "c" * 40
 ELSEWHERE = "waits in the line of another user"

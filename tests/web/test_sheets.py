@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 
 import pytest
+from service_harness.application import Web, without_csrf
+from service_harness.inventories import a_test, file
 
 from app.store.analyses.inventories import FileRow
-from tests.web.conftest import Web, a_test, file, without_csrf
 
 
 def done(web: Web, *files: FileRow, name: str = "shop") -> str:

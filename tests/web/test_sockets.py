@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Self
 
 import pytest
+from service_harness.application import Web
+from service_harness.inventories import a_test, file
 
 from tests.tiers import proofs
-from tests.web.conftest import Web, a_test, file
 from tests.web.serving import ask, serving
 from tests.web.signing_in import Signers
 

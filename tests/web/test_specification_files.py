@@ -8,11 +8,12 @@ import zipfile
 from typing import Any
 
 import pytest
+from service_harness.application import Web
+from service_harness.inventories import a_test, file
 
 from app.domain.plans import Tier
 from app.web.jobs.api import LIVE
 from app.web.limits.read_costs import reads
-from tests.web.conftest import Web, a_test, file
 from tests.web.made_up import HOSTILE
 
 SPECS = "/api/v1/specs"

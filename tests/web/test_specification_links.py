@@ -6,11 +6,11 @@ import io
 import zipfile
 from collections.abc import Callable
 
+from service_harness.application import Web
 from sqlalchemy import text
 
 from app.domain.plans import Tier
 from app.services.accounts.accounts import Account
-from tests.web.conftest import Web
 from tests.web.test_specification_reading import analysed, ann, written
 
 __all__ = ["ann"]

@@ -4,10 +4,11 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Page
+from service_harness.application import Web
 
 from app.store.core.unit_of_work import UnitOfWork
 from tests.web.browser import chromium
-from tests.web.conftest import Web, lending
+from tests.web.conftest import lending
 from tests.web.made_up import AT, COMMIT, HOSTILE, hostile, large, shop, specification
 from tests.web.specification_scenes import (
     FAILED,

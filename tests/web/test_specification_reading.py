@@ -12,6 +12,9 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from service_harness.application import Web, csrf
+from service_harness.inventories import a_test, file, inventory
+from service_harness.scribe import Scribe
 from sqlalchemy import text
 
 from app import sample
@@ -23,8 +26,6 @@ from app.specview.builtin import built_in
 from app.specview.generator import Generator
 from app.store.analyses.inventories import FileRow
 from app.web.core.context import EXTENSION
-from tests.services.specifications.writing import Scribe
-from tests.web.conftest import Web, a_test, csrf, file, inventory
 
 
 @pytest.fixture

@@ -6,9 +6,9 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from service_harness.application import Web
 
 from app.domain.plans import Tier
-from tests.web.conftest import Web
 
 SPECS = "/api/v1/specs"
 

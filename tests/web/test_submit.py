@@ -6,9 +6,8 @@ import threading
 from collections.abc import Callable
 
 import pytest
+from service_harness.application import Web, commit_of
 from sqlalchemy import text
-
-from tests.web.conftest import Web, commit_of
 
 
 def test_an_analysis_is_accepted_with_its_address(web: Web) -> None:

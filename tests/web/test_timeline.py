@@ -6,10 +6,10 @@ import html
 import re
 from pathlib import Path
 
+from service_harness.application import Web
 from sqlalchemy import text
 
 from app.web.site.page_words import EVENTS
-from tests.web.conftest import Web
 
 DOCS = Path(__file__).parents[2] / "docs/api.md"
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from service_harness.application import Web
 
 from app.settings import Settings
-from tests.web.conftest import Web
 from tests.web.serving import raw, serving
 
 REBOUND = "evil.example"

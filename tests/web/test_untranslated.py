@@ -9,13 +9,14 @@ import pytest
 from apiflask import APIFlask
 from flask_babel import Domain
 from playwright.sync_api import Page
+from service_harness.application import Web
 
 from app.store.core.unit_of_work import UnitOfWork
 from app.web.jobs.api import LIVE
 from tests.tiers import proofs
 from tests.web.apps import Apps
 from tests.web.browser import chromium, layout, served, violations
-from tests.web.conftest import Web, lending
+from tests.web.conftest import lending
 from tests.web.scenes import open_all
 from tests.web.specification_scenes import SCENE_APPS, add_made_up_page
 from tests.web.test_browser import ALL_SCENES

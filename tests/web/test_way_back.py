@@ -10,6 +10,7 @@ from uuid import UUID
 
 import pytest
 from pydantic import SecretStr
+from service_harness.application import Web, csrf
 from sqlalchemy import text
 
 from app.domain.plans import Tier
@@ -17,7 +18,6 @@ from app.services.accounts import accounts, password_resets, passwords, sessions
 from app.services.accounts.forget import forget
 from app.services.operations.audit import audit
 from tests.web.authenticators import Authenticator
-from tests.web.conftest import Web, csrf
 from tests.web.github_double import CLIENT, github
 from tests.web.test_github import come_back, lead
 from tests.web.test_passkeys import options

@@ -7,12 +7,12 @@ import re
 from uuid import uuid4
 
 import pytest
+from service_harness.application import Web
 from werkzeug.test import TestResponse
 
 from app.domain.webhooks import EVENTS, MOST_WEBHOOKS
 from app.services.accounts import export, forget
 from app.services.operations.prune import prune
-from tests.web.conftest import Web
 
 URL = "https://hooks.example.org/fairlane"
 LIST = "/api/v1/me/webhooks"

@@ -6,9 +6,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from service_harness.application import Web
 from sqlalchemy import event
-
-from tests.web.conftest import Web
 
 
 @contextmanager

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from uuid import UUID
 
+from service_harness.deliveries import hold_leases, rescheduler
+from service_harness.scribe import Scribe
+
 from app.domain.lifecycle import Outcome
 from app.domain.plans import Tier
 from app.domain.queues import Service
@@ -13,9 +16,8 @@ from app.services.operations.sweep import sweep
 from app.services.specifications import share_links
 from app.services.specifications.submit_specification import WantedSpecification, submit
 from tests.conftest import World, keyed
-from tests.deliveries import hold_leases, rescheduler
 from tests.services.busy import BROKEN, GONE, Busy, bury, leave
-from tests.services.specifications.writing import Scribe, Writing, file_of
+from tests.services.specifications.writing import Writing, file_of
 
 SHOP = file_of("tests/test_shop.py", "test_buys", "test_sells")
 

@@ -7,13 +7,14 @@ import random
 from uuid import UUID
 
 import pytest
+from service_harness.scribe import Scribe, Struck
 
 from app.domain.lifecycle import JobFailedError, Outcome
 from app.domain.plans import Tier
 from app.domain.specification import Mode
 from app.services.jobs import cancel, read_jobs
 from tests.conftest import NOW, World
-from tests.services.specifications.writing import SHOP, Scribe, Struck, Writing, file_of, holds, left, of_a_model
+from tests.services.specifications.writing import SHOP, Writing, file_of, holds, left, of_a_model
 
 
 @pytest.fixture

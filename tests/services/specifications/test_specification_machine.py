@@ -14,6 +14,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
+from service_harness.deliveries import rescheduler
+from service_harness.scribe import Scribe, Struck
 
 from app.domain.lifecycle import Delivery, Failure, Outcome
 from app.domain.plans import Tier
@@ -26,9 +28,8 @@ from app.services.operations.audit import HOLDS, audit
 from app.services.operations.sweep import sweep
 from app.store.specifications import spec_words
 from tests.conftest import World
-from tests.deliveries import rescheduler
 from tests.race.invariants import broken
-from tests.services.specifications.writing import Scribe, Struck, Writing, file_of, of_a_model
+from tests.services.specifications.writing import Writing, file_of, of_a_model
 
 EXAMPLES, STEPS = int(os.environ.get("LIFECYCLE_EXAMPLES", "8")), int(os.environ.get("LIFECYCLE_STEPS", "25"))
 #: Units of specifications and slots of a tier.

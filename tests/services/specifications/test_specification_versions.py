@@ -7,6 +7,7 @@ from datetime import timedelta
 from uuid import UUID
 
 import pytest
+from service_harness.scribe import Scribe
 
 from app.domain.lifecycle import Outcome
 from app.domain.plans import Tier
@@ -19,7 +20,7 @@ from app.services.specifications.delete_document import delete
 from app.services.specifications.offer import offer
 from app.store.specifications import spec_documents
 from tests.conftest import NOW, World
-from tests.services.specifications.writing import SHOP, Scribe, Writing, file_of, holds, left, of_a_model
+from tests.services.specifications.writing import SHOP, Writing, file_of, holds, left, of_a_model
 
 REGENERATING = (Mode.REGENERATE_CACHED, Mode.REGENERATE_FRESH)
 

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
 import pytest
+from service_harness.scribe import Scribe, Struck
 from sqlalchemy import text
 
 from app.domain.lifecycle import JobFailedError, Outcome
@@ -20,7 +21,7 @@ from app.services.operations.prune import prune
 from app.services.specifications import share_links
 from app.store.specifications import spec_documents
 from tests.conftest import NOW, World
-from tests.services.specifications.writing import SHOP, Scribe, Struck, Writing, file_of, holds, left, of_a_model
+from tests.services.specifications.writing import SHOP, Writing, file_of, holds, left, of_a_model
 
 
 @pytest.fixture

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from uuid import UUID
+
+from service_harness.deliveries import rescheduler
+from service_harness.scribe import Scribe
 
 from app.domain.lifecycle import Delivery, Outcome
 from app.domain.queues import Service
-from app.domain.specification import Mode, Place, Specification, Subject
+from app.domain.specification import Mode
 from app.services.analyses.submission import Wanted
 from app.services.jobs.answers import Answer
 from app.services.jobs.start import start
@@ -16,52 +18,11 @@ from app.services.operations.audit import HOLDS, audit
 from app.services.specifications import submit_specification
 from app.services.specifications.specify import specify
 from app.services.specifications.submit_specification import WantedSpecification
-from app.specview.generator import Part, Phrased, Placed
 from app.store.accounts import users
 from app.store.accounts.users import Account
 from app.store.analyses.inventories import FileRow
 from tests.conftest import World, keyed
-from tests.deliveries import rescheduler
 from tests.race.invariants import broken
-
-
-class Struck(Exception):  # noqa: N818 - a test's
-    """What the generator raises where a test says so."""
-
-
-@dataclass
-class Scribe:
-    """One domain a file, one feature a suite.  told: what it was asked for; falls_back: names it cannot write.
-
-    take: what tells its words from those of another one; summarised: how often it was asked about the whole.
-    """
-
-    name: str = "built-in 1"
-    falls_back: frozenset[str] = frozenset()
-    strikes_at: int | None = None
-    take: int = 0
-    summarised: int = 0
-    placed: list[str] = field(default_factory=list)
-    phrased: list[str] = field(default_factory=list)
-
-    def place(self, subjects: Sequence[Subject], known: Sequence[Place], language: str) -> Iterator[Placed]:
-        for subject in subjects:
-            self.placed.append(subject.name)
-            yield Placed([(subject, Place(subject.file, subject.suites[0] if subject.suites else ""))])
-
-    def phrase(self, parts: Iterable[Part], language: str) -> Iterator[Phrased]:
-        for part in parts:
-            for subject in part.subjects:
-                if self.strikes_at is not None and len(self.phrased) >= self.strikes_at:
-                    raise Struck
-                self.phrased.append(subject.name)
-                yield Phrased(
-                    [(subject, f"Says {subject.name}{', again' * self.take}.")], subject.name in self.falls_back
-                )
-
-    def summarise(self, specification: Specification) -> Iterator[str]:
-        self.summarised += 1
-        yield f"{len(specification.domains)} domains."
 
 
 def of_a_model(world: World) -> World:

@@ -1,6 +1,6 @@
 """A stand-in for a language model's endpoint: a real HTTP server whose answers are set call by call.
 
-`python -m tests.specview.model_double --port 8099 --seconds 1` serves good answers for runs of size.
+`python -m service_harness.model_double --port 8099 --seconds 1` serves good answers for runs of size.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Lock, Thread
 from typing import Any
 
-from tests.specview.obedience import obey
+from service_harness.obedience import obey
 
 HTML = b"<!doctype html><html><body><h1>502 Bad Gateway</h1></body></html>"
 

@@ -14,7 +14,7 @@ from app.specview.model.endpoint import EndpointAccess
 from app.specview.model.gate import Gate, OpenGate
 from app.specview.model.generator import ModelGenerator
 from app.specview.model.timing import Timing
-from tests.specview.model_double import ModelDouble
+from service_harness.model_double import ModelDouble
 
 KEY = "sk-a-key-that-nobody-may-see-0123456789"
 
