@@ -9,8 +9,8 @@ from datetime import timedelta
 from app.domain.fairness import FairnessPolicy
 from app.domain.queues import Service
 from app.domain.specification import BUILT_IN, LANGUAGES
-from app.services.fairness.observed_waits import ObservedWaits
 from app.settings import Settings
+from app.store.fairness.observed_waits import ObservedWaits
 
 
 @dataclass(frozen=True, slots=True)

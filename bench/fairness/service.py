@@ -22,9 +22,9 @@ from app.domain.plans import Tier
 from app.domain.repositories import Repository
 from app.services.analyses.submission import Wanted
 from app.services.analyses.submit import submit
-from app.services.fairness.observed_waits import ObservedWaits
 from app.services.policy import Policy
 from app.store.core.unit_of_work import UnitOfWork
+from app.store.fairness.observed_waits import ObservedWaits
 from bench.accept.database import database, user
 
 ROOT = Path(__file__).parents[2]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from app.domain.waiting import Pace
-from app.services.fairness.observed_waits import LEAST_STARTS, SPAN, ObservedWaits
+from app.store.fairness.observed_waits import LEAST_STARTS, SPAN, ObservedWaits
 from tests.conftest import World
 
 SEEN = """
