@@ -21,7 +21,7 @@ from tasks.revoking import cancel_jobs
 class FairRequest(Request):
     """A delivery, as the worker's main process sees it."""
 
-    _asked = False
+    _is_asked = False
     acknowledged: bool  # Celery's
 
     def revoked(self) -> bool:
@@ -62,6 +62,6 @@ class FairRequest(Request):
         self.reject(requeue=True)
 
     def _cancel(self) -> None:
-        if not self._asked:
-            self._asked = True
+        if not self._is_asked:
+            self._is_asked = True
             cancel_jobs([self.id])

@@ -17,8 +17,8 @@ def renderer(base: str) -> Render:
     def render(event: WebhookEvent) -> str:
         data = _test(event) if event.job is None else _job(event.job, event.type, base)
         at = event.happened_at.isoformat().replace("+00:00", "Z")
-        told = {"type": event.type, "timestamp": at, "data": data}
-        return json.dumps(told, ensure_ascii=False, separators=(",", ":"))
+        body = {"type": event.type, "timestamp": at, "data": data}
+        return json.dumps(body, ensure_ascii=False, separators=(",", ":"))
 
     return render
 

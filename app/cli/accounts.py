@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from app.cli.place import service_url
+from app.cli.listen_address import service_url
 from app.cli.rows import show_rows
 from app.cli.wiring import actor, now, open_database, policy, show
 from app.domain.plans import Tier
@@ -165,11 +165,11 @@ def tier() -> None:
 @click.option("--json", "as_json", is_flag=True)
 def list_tiers(*, as_json: bool) -> None:
     """Print the limit of each tier, and where it comes from."""
-    told = [asdict(limit) for limit in change_limits.tier_limits(open_database(), policy())]
+    limits = [asdict(limit) for limit in change_limits.tier_limits(open_database(), policy())]
     if as_json:
-        click.echo(json.dumps(told))
+        click.echo(json.dumps(limits))
         return
-    for limit in told:
+    for limit in limits:
         source = f"FAIRNESS_{limit['tier'].upper()}_LIMIT" if limit["by_setting"] else "the plan"
         click.echo(f"{limit['tier']}: {limit['slots']} ({source})")
 

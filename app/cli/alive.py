@@ -6,19 +6,21 @@ import socket
 
 import click
 
-from app import signs
+from app import signs_of_life
 from app.errors import Problem
 from app.settings import load
 
 
 @click.command()
 @click.argument("name")
-@click.option("--within", default=30.0, show_default=True, type=click.FloatRange(min=signs.SECONDS), metavar="SECONDS")
+@click.option(
+    "--within", default=30.0, show_default=True, type=click.FloatRange(min=signs_of_life.SECONDS), metavar="SECONDS"
+)
 def alive(name: str, within: float) -> None:
     """Say whether the node NAME (`analysis_default`, `beat`) of this host gave a sign of life; exit code 1 if not."""
     node = name if "@" in name else f"{name}@{socket.gethostname()}"
     home = load().home
-    seconds = signs.age(home, node)
+    seconds = signs_of_life.age(home, node)
     if seconds is None:
         raise Problem(f"{node} does not run on this host, or runs with another home than FAIRLANE_HOME={str(home)!r}")
     if seconds > within:

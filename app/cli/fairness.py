@@ -66,15 +66,15 @@ def fairness(ago: timedelta, *, by: report_waits.By, export: bool, as_json: bool
         for line in lines(simulating.recorded(uow, since=until - ago, until=until)):
             click.echo(line)
         return
-    told = report_waits.report(uow, policy(), by=by, since=until - ago, until=until, workers=_workers({}))
+    report = report_waits.report(uow, policy(), by=by, since=until - ago, until=until, workers=_workers({}))
     if as_json:
-        click.echo(json.dumps(asdict(told) | {"items": _rows(told)}, default=str))
+        click.echo(json.dumps(asdict(report) | {"items": _rows(report)}, default=str))
         return
-    click.echo(f"since {told.since:%Y-%m-%d %H:%M:%S} UTC; waits in seconds")
-    _print(_rows(told), left_out=("user_id",))
-    if told.more:
-        click.echo(f"and {told.more} users with shorter waits")
-    _print([asdict(hour) for hour in told.sharing])
+    click.echo(f"since {report.since:%Y-%m-%d %H:%M:%S} UTC; waits in seconds")
+    _print(_rows(report), left_out=("user_id",))
+    if report.more:
+        click.echo(f"and {report.more} users with shorter waits")
+    _print([asdict(hour) for hour in report.sharing])
 
 
 @click.command()
@@ -94,19 +94,21 @@ def simulate(
     else:
         given, in_force = _log(source), {plan.tier: load().fairness.slot_limit(plan) for plan in SOLD_PLANS}
     slots = in_force | {Tier(name): number for name, number in (limits or {}).items()}
-    told = simulating.simulate(given, slots, _workers(workers or {}))
+    simulation = simulating.simulate(given, slots, _workers(workers or {}))
     if as_json:
-        click.echo(json.dumps(asdict(told)))
+        click.echo(json.dumps(asdict(simulation)))
         return
-    click.echo(f"{told.jobs} jobs, {told.turnaround} s from the end of one to the next start; waits in seconds")
-    _print([asdict(waits) for waits in told.tiers])
-    _print([asdict(use) for use in told.queues])
+    click.echo(
+        f"{simulation.jobs} jobs, {simulation.turnaround} s from the end of one to the next start; waits in seconds"
+    )
+    _print([asdict(waits) for waits in simulation.tiers])
+    _print([asdict(use) for use in simulation.queues])
 
 
-def _rows(told: report_waits.Report) -> list[dict[str, Any]]:
+def _rows(report: report_waits.Report) -> list[dict[str, Any]]:
     """The rows of a report; in a report by tier, without the columns of users."""
-    left_out = () if told.by == "user" else ("user_id", "email", "earlier_on_pro_minutes")
-    return [{name: value for name, value in asdict(row).items() if name not in left_out} for row in told.items]
+    left_out = () if report.by == "user" else ("user_id", "email", "earlier_on_pro_minutes")
+    return [{name: value for name, value in asdict(row).items() if name not in left_out} for row in report.items]
 
 
 def _log(source: str) -> simulating.Load:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 from testlist import Inventory, InventoryError, Source
-from testlist.command import Answer, Asked, answer, left_out, source_at, taken, unread
+from testlist.command import Answer, CommandArguments, answer, left_out, source_at, taken, unread
 from testlist.git.revisions import range_of
 from testlist.sandbox.process import NoSandbox
 
@@ -25,26 +25,26 @@ PATH = re.compile(r"[./~]|[^:/]*$")
 
 def run(path_or_url: str, commit: str | None, other: str | None, form: str, *, exit_code: bool) -> None:
     """Answer on stdout, or end the process with a reason."""
-    asked = Asked(commit, other, form, exit_code)
-    if asked.mistake is not None:
-        raise click.UsageError(asked.mistake)
+    arguments = CommandArguments(commit, other, form, exit_code)
+    if arguments.mistake is not None:
+        raise click.UsageError(arguments.mistake)
     settings = load()
     settle(settings)
     try:
         source, ref = _source(path_or_url, settings)
         if commit is None and range_of(other or "") is None:
-            asked = Asked(ref, other, form, exit_code)
+            arguments = CommandArguments(ref, other, form, exit_code)
         with ProgressBar() as bar:
-            found = taken(source, asked, bar)
+            found = taken(source, arguments, bar)
     except InventoryError as error:
         click.echo(f"fairlane: {error.message} ({error.code})", err=True)
-        sys.exit(asked.failure)
+        sys.exit(arguments.failure)
     except NoSandbox as reason:
         raise missing(reason) from None
-    answered = _answer(found, asked)
+    answered = _answer(found, arguments)
     sys.stdout.writelines(answered.text)
     sys.stdout.flush()
-    for line in (*left_out(source, asked, found), *unread(found)):
+    for line in (*left_out(source, arguments, found), *unread(found)):
         click.echo(line, err=True)
     sys.exit(answered.code)
 
@@ -58,10 +58,10 @@ def _source(path_or_url: str, settings: Settings) -> tuple[Source, str | None]:
     return source_of(address.repository, settings), address.commit or address.ref
 
 
-def _answer(found: Sequence[Inventory], asked: Asked) -> Answer:
+def _answer(found: Sequence[Inventory], arguments: CommandArguments) -> Answer:
     """On a terminal a table is drawn; in a pipe it stays text that is easy to cut."""
-    if len(found) > 1 or asked.form != "table" or not sys.stdout.isatty():
-        return answer(found, asked)
+    if len(found) > 1 or arguments.form != "table" or not sys.stdout.isatty():
+        return answer(found, arguments)
     from app.cli.tables import drawn  # noqa: PLC0415 - rich is slow to import, and programs do without it
 
     return Answer([drawn(found[0])])

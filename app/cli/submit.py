@@ -9,7 +9,7 @@ import time
 import click
 from fairlane_client import Client, Job, RefusedError, UnreachableError
 
-from app.cli.place import service_url
+from app.cli.listen_address import service_url
 from app.cli.waiting import WaitLine
 from app.domain.words import counted
 from app.errors import BadSetting

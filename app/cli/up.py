@@ -17,8 +17,8 @@ from testlist.sandbox import guard
 
 from app import database, embedded, home, supervisor
 from app.adapters.sandbox import require
-from app.cli.place import ListenAddress
-from app.cli.roots import Root, root_of
+from app.cli.listen_address import ListenAddress
+from app.cli.local_repositories import Root, root_of
 from app.domain.queues import JOB_QUEUES, MAINTENANCE, SUFFIXES, Service
 from app.errors import BadSetting, Problem
 from app.migrate import migrate

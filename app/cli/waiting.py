@@ -16,7 +16,7 @@ ERASE = "\r\x1b[K"
 STEPS = 10  # lines per phase where lines are not rewritten
 
 
-def told(job: Job) -> str:
+def described(job: Job) -> str:
     """Describe a job under way: why, where and how long it waits, or its phase and progress."""
     wait, progress = job["wait"], job["progress"]
     if wait:
@@ -52,14 +52,14 @@ class WaitLine:
 
     def show(self, job: Job) -> None:
         """Show the state of the job, if it has changed."""
-        news = told(job) if self._is_live else _change(job)
+        news = described(job) if self._is_live else _change(job)
         if self._is_silent or news == self._shown:
             return
         self._shown = news
         if self._is_live:
-            click.echo(f"{ERASE}{told(job)[: _columns() - 1]}", nl=False, err=True, color=True)
+            click.echo(f"{ERASE}{described(job)[: _columns() - 1]}", nl=False, err=True, color=True)
         else:
-            click.echo(told(job), err=True)
+            click.echo(described(job), err=True)
 
 
 def _change(job: Job) -> tuple[object, ...]:

@@ -24,6 +24,6 @@ class Fingerprint:
 
 def fingerprint(service: str, code: str, message: str | None) -> Fingerprint:
     """The fingerprint of one failure."""
-    told = _NAMED.sub("…", (message or "")[:1000])
-    told = _NUMBER.sub("N", _ID.sub("…", told))
-    return Fingerprint(service, code, " ".join(told.split())[:MOST])
+    text = _NAMED.sub("…", (message or "")[:1000])
+    text = _NUMBER.sub("N", _ID.sub("…", text))
+    return Fingerprint(service, code, " ".join(text.split())[:MOST])

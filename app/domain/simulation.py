@@ -201,10 +201,10 @@ class _Simulation:
 
 
 def _means(arrivals: Sequence[Arrival]) -> dict[str | None, float]:
-    told: dict[str | None, list[float]] = defaultdict(list)
+    by_user: dict[str | None, list[float]] = defaultdict(list)
     for arrival in arrivals:
-        told[arrival.user].append(arrival.seconds)
-    return {user: fmean(seconds) for user, seconds in told.items()}
+        by_user[arrival.user].append(arrival.seconds)
+    return {user: fmean(seconds) for user, seconds in by_user.items()}
 
 
 def turnaround(runs: Sequence[Run]) -> float:

@@ -39,8 +39,8 @@ class Subject:
     def __post_init__(self) -> None:
         # calculated once: a document of 28,000 tests needs it a dozen times for each
         words = [self.file, self.framework, *self.suites, self.name]
-        told = "\0".join(" ".join(unicodedata.normalize("NFC", word).split()) for word in words)
-        digest = hashlib.sha256(f"{len(self.suites)}\0{told}".encode(errors="surrogatepass")).digest()
+        text = "\0".join(" ".join(unicodedata.normalize("NFC", word).split()) for word in words)
+        digest = hashlib.sha256(f"{len(self.suites)}\0{text}".encode(errors="surrogatepass")).digest()
         object.__setattr__(self, "identity", digest)
 
 
@@ -76,9 +76,9 @@ class Shelf:
 
     def key_of(self, kind: str, identity: bytes) -> bytes:
         """The key of a test's words, from the identity of the test."""
-        told = "\0".join((kind, str(self.codebase_id), str(self.user_id or ""), self.generator, self.language))
-        told += f"\0{self.fresh_for}" if self.fresh_for else ""
-        return hashlib.sha256(told.encode() + b"\0" + identity).digest()
+        text = "\0".join((kind, str(self.codebase_id), str(self.user_id or ""), self.generator, self.language))
+        text += f"\0{self.fresh_for}" if self.fresh_for else ""
+        return hashlib.sha256(text.encode() + b"\0" + identity).digest()
 
     def summary_key(self, domains: Sequence[Domain]) -> bytes:
         """The key under which a summary of these places is stored.  Only their names and their order count."""
@@ -134,8 +134,8 @@ class Specification:
 
 def fingerprint(places: Mapping[bytes, Place], sentences: Mapping[bytes, str]) -> bytes:
     """32 bytes of the words of a document, by identity of its tests: equal for documents that say the same."""
-    told = hashlib.sha256()
+    digest = hashlib.sha256()
     for identity in sorted(sentences):
         place = places[identity]
-        told.update(identity + json.dumps([place.domain, place.feature, sentences[identity]]).encode())
-    return told.digest()
+        digest.update(identity + json.dumps([place.domain, place.feature, sentences[identity]]).encode())
+    return digest.digest()

@@ -110,10 +110,10 @@ def _pairs(side: _Side) -> Iterator[Change]:
 def _alike(side: _Side) -> Iterator[Change]:
     waiting: defaultdict[tuple[object, ...], list[PlacedBehaviour]] = defaultdict(list)
     for placed in side.before:
-        waiting[_told(placed)].append(placed)
+        waiting[_sentence_at(placed)].append(placed)
     rest = []
     for placed in side.after:
-        found = waiting[_told(placed)]
+        found = waiting[_sentence_at(placed)]
         if found:
             yield Change(found.pop(0), placed)
         else:
@@ -126,7 +126,7 @@ def _line(placed: PlacedBehaviour) -> int:
     return placed.behaviour.subject.line
 
 
-def _told(placed: PlacedBehaviour) -> tuple[object, ...]:
+def _sentence_at(placed: PlacedBehaviour) -> tuple[object, ...]:
     return placed.place, placed.behaviour.sentence, placed.behaviour.subject.status
 
 

@@ -37,6 +37,6 @@ class LongBodies:
                     await held.enter_async_context(own)
                     await held.enter_async_context(self._all)
             except TimeoutError:
-                told = Message("Too many %(what)s at once; try again in a moment.", what=Message("long requests"))
-                raise Busy(told, retry_after=RETRY_SECONDS) from None
+                message = Message("Too many %(what)s at once; try again in a moment.", what=Message("long requests"))
+                raise Busy(message, retry_after=RETRY_SECONDS) from None
             yield

@@ -33,7 +33,7 @@ def is_full(words: list[str]) -> bool:
     return any(word in _WRITTEN or _CONTRACTED.search(word) for word in words)
 
 
-def told(words: list[str]) -> str:
+def with_articles(words: list[str]) -> str:
     """A condition, or a phrase after a preposition, with what it leaves out."""
     if has_doubtful_article(words):
         return " ".join(words)

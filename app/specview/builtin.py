@@ -31,8 +31,8 @@ class BuiltIn:
         """A sentence for each test.  Raises: ValueError for a language other than LANGUAGES."""
         _check(language)
         say = _SENTENCES[language]
-        told = ((subject, say(title_of(subject))) for part in parts for subject in part.subjects)
-        while some := list(islice(told, AT_ONCE)):
+        sentences = ((subject, say(title_of(subject))) for part in parts for subject in part.subjects)
+        while some := list(islice(sentences, AT_ONCE)):
             yield Phrased(some)
 
     def summarise(self, specification: Specification) -> Iterator[str]:

@@ -89,13 +89,13 @@ def _after_colon(words: list[str]) -> int:
 def _rest(read: Predicate, *, strict: bool) -> str | None:
     """What follows the verb, with articles where the name is a telegram; strict: nothing where it cannot be read."""
     rest, note = noted(list(read.rest))
-    told: list[str] = []
+    parts: list[str] = []
     for joint, base, verb, after in _coordinated(read, rest):
         said = _after_verb(base, after, strict=strict, telegram=read.conjugated)
         if said is None:
             return None
-        told += [part for part in (joint, verb if joint else "", said) if part]
-    return " ".join([*told, *note])
+        parts += [part for part in (joint, verb if joint else "", said) if part]
+    return " ".join([*parts, *note])
 
 
 def _after_verb(base: str, rest: list[str], *, strict: bool, telegram: bool) -> str | None:
@@ -167,7 +167,7 @@ def _context(context: str) -> str:
     if words[0] in SUBORDINATORS and not has_verb(words):
         read = phrases.complement(words, 0)
         return read.text if read else f"in the case “{' '.join(words)}”"
-    return articles.told(words)
+    return articles.with_articles(words)
 
 
 def _statement(words: list[str], title: Title) -> str | None:

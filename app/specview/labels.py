@@ -66,10 +66,10 @@ def label(words: list[str], *, identifier: bool, things: frozenset[tuple[str, ..
         return None  # the types of arguments, or a slip: `property_string_string`, `error errors`
     if len(words) == 1 and words[0] in _BOUND:
         return None
-    told = [_part(part, things, identifier=identifier) for part in _parts(words)]
-    if not all(told):
+    labels = [_part(part, things, identifier=identifier) for part in _parts(words)]
+    if not all(labels):
         return None
-    said = ": ".join(part for part in told if part) + (f" ({number})" if number else "")
+    said = ": ".join(part for part in labels if part) + (f" ({number})" if number else "")
     if len(words) == 1 and class_of(words[0]) == "A" and words[0] not in _NO_CASE:
         return said if "case" in said else f"{said} case"
     return said
@@ -136,15 +136,15 @@ def _shape(letters: str) -> int | None:
 
 def _joined(words: list[str]) -> list[str]:
     """`non matching` as `non-matching`, `class based` as `class-based`."""
-    told: list[str] = []
+    joined: list[str] = []
     for word in words:
-        prefixed = told and told[-1] in PREFIXES and class_of(word) in "NKQTBYAPGW"
-        suffixed = told and word in SUFFIXES and class_of(told[-1]) in "NKB"
+        prefixed = joined and joined[-1] in PREFIXES and class_of(word) in "NKQTBYAPGW"
+        suffixed = joined and word in SUFFIXES and class_of(joined[-1]) in "NKB"
         if word.isalpha() and (prefixed or suffixed):
-            told[-1] += f"-{word}"
+            joined[-1] += f"-{word}"
         else:
-            told.append(word)
-    return told
+            joined.append(word)
+    return joined
 
 
 def _numbered(words: list[str]) -> tuple[list[str], str]:

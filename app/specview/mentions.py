@@ -60,6 +60,6 @@ def _is_symbol(words: list[str], text: str) -> bool:
 def _condition(words: list[str]) -> str | None:
     """`when session is gone`: when the session is gone."""
     if articles.is_full(words):
-        return articles.told(words)
+        return articles.with_articles(words)
     read = phrases.complement(words, 0)
     return read and read.text

@@ -40,14 +40,14 @@ _PAIRS = {("instead", "of"), ("because", "of"), ("due", "to")}
 
 def complement(words: list[str], at: int) -> Read | None:
     """All that may follow a verb or noun: prepositional phrases, `and …`, conditions; to the end of the words."""
-    told: list[str] = []
+    parts: list[str] = []
     while at < len(words):
         read = _complement(words, at)
         if read is None:
             return None
-        told.append(read.text)
+        parts.append(read.text)
         at = read.end
-    return Read(" ".join(told), at)
+    return Read(" ".join(parts), at)
 
 
 def _complement(words: list[str], at: int) -> Read | None:
@@ -106,22 +106,22 @@ def _infinitive(words: list[str], at: int) -> bool:
 def verb_phrase(words: list[str], at: int, base: str, *, shown: str = "", opening: str = "") -> Read | None:
     """A verb with its object and all that follows, to the end.  shown: the verb as it is to be written."""
     verb = shown or words[at]
-    told = [f"{opening}{verb}"]
+    parts = [f"{opening}{verb}"]
     at += 1
     if at < len(words) and words[at] in PARTICLES and base in VERBS:
-        told.append(words[at])
+        parts.append(words[at])
         at += 1
     if base not in INTRANSITIVE and at < len(words):
         thing = _object(words, at, base)
         if thing:
-            told.append(thing.text)
+            parts.append(thing.text)
             at = thing.end
         elif is_participle(words[at]) and base != "be":
             return None
     rest = complement(words, at)
     if rest is None:
         return None
-    return Read(" ".join([*told, rest.text]).strip(), rest.end)
+    return Read(" ".join([*parts, rest.text]).strip(), rest.end)
 
 
 def _object(words: list[str], at: int, base: str) -> Read | None:
@@ -138,22 +138,22 @@ def _object(words: list[str], at: int, base: str) -> Read | None:
 
 def be_phrase(words: list[str], at: int) -> Read | None:
     """What is said with `is`: an adjective, a participle or a noun."""
-    told: list[str] = []
+    parts: list[str] = []
     while at < len(words) and (words[at] in ADVERBS or is_manner(words[at])):
-        told.append(words[at])
+        parts.append(words[at])
         at += 1
     if at >= len(words):
-        return Read(" ".join(told), at) if told else None
+        return Read(" ".join(parts), at) if parts else None
     final = at + 1 == len(words) or words[at + 1] in PREPOSITIONS or words[at + 1] in SUBORDINATORS
     final = final or words[at + 1] in CONJUNCTIONS or words[at + 1] in ADVERBS or is_manner(words[at + 1])
     if is_participle(words[at]) and not final:
         return None  # "is passed function block": of the two readings neither is sure
     if (words[at] in ADJECTIVES or is_participle(words[at])) and final:
-        return Read(" ".join([*told, words[at]]), at + 1)
+        return Read(" ".join([*parts, words[at]]), at + 1)
     if words[at].endswith(("able", "ible", "ive", "ful")) and final:
-        return Read(" ".join([*told, words[at]]), at + 1)
+        return Read(" ".join([*parts, words[at]]), at + 1)
     read = noun_phrase(words, at, article="a")
-    return read and Read(" ".join([*told, read.text]), read.end)
+    return read and Read(" ".join([*parts, read.text]), read.end)
 
 
 def finite(words: list[str], at: int) -> Read | None:
@@ -287,6 +287,6 @@ def _left_out(words: list[str], at: int) -> Read | None:
         rest = complement(words, thing.end + 1)
         if words[thing.end] in _PAST:
             verb = ""
-        told = [words[at], thing.text, verb, words[thing.end], rest.text] if rest else []
-        return Read(" ".join(part for part in told if part), rest.end) if rest else None
+        parts = [words[at], thing.text, verb, words[thing.end], rest.text] if rest else []
+        return Read(" ".join(part for part in parts if part), rest.end) if rest else None
     return None

@@ -59,7 +59,7 @@ def place_of(subject: Subject, language: str) -> Place:
         feature = suites[1] if len(suites) > 1 else UNGROUPED
     if domain == UNGROUPED:
         feature = UNGROUPED
-    return Place(_told(domain, language), _told(feature, language))
+    return Place(_in_language(domain, language), _in_language(feature, language))
 
 
 @lru_cache(4096)
@@ -121,7 +121,7 @@ def _topic(name: str, language: str) -> str:
     return UNGROUPED
 
 
-def _told(heading: str, language: str) -> str:
+def _in_language(heading: str, language: str) -> str:
     if language != "ko" or not heading:
         return heading
     return " / ".join(KOREAN.get(part.lower(), part) for part in heading.split(" / "))

@@ -29,8 +29,8 @@ def _steps(words: list[str]) -> str | None:
             parts.append([word])
         else:
             parts[-1].append(word)
-    told = [_step(part) for part in parts]
-    return ", ".join(step for step in told if step) if all(told) else None
+    steps = [_step(part) for part in parts]
+    return ", ".join(step for step in steps if step) if all(steps) else None
 
 
 def _step(part: list[str]) -> str | None:

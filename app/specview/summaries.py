@@ -40,8 +40,8 @@ def _listed(names: list[str], others: str) -> str:
 
 def _korean(domains: list[str], features: list[str]) -> str:
     more = " 등" if len(domains) > NAMED else ""
-    told = ", ".join(domains[:NAMED])
-    first = f"이 테스트들은 {told}{more}의 동작을 설명합니다."
+    listed = ", ".join(domains[:NAMED])
+    first = f"이 테스트들은 {listed}{more}의 동작을 설명합니다."
     if not features or (len(domains) == 1 and not features[1:]):
         return first
     further = " 등" if len(features) > NAMED else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import text
 
-from app.store.accounts.forgetting import REACHES, STAYS, WAYS_IN
+from app.store.accounts.personal_data import REACHES, STAYS, WAYS_IN
 from tests.conftest import raw_connection
 
 #: Tables that refer to users, or to a table that does, however many tables are between.
@@ -17,7 +17,7 @@ _LEADING = """
 _NAMING = """
     SELECT table_name FROM information_schema.columns JOIN information_schema.tables USING (table_schema, table_name)
      WHERE table_schema = 'public' AND column_name = 'user_id' AND table_type = 'BASE TABLE'
-       AND table_name NOT LIKE 'kombu%'"""  # jobs, which app/store/accounts/forgetting.py takes off the queues one by one""
+       AND table_name NOT LIKE 'kombu%'"""  # jobs, which app/store/accounts/personal_data.py takes off the queues one by one""
 
 
 @pytest.mark.parametrize("query", [_LEADING, _NAMING])

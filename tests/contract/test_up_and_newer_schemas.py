@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.cli import up
-from app.cli.place import ListenAddress
+from app.cli.listen_address import ListenAddress
 from app.errors import BadSetting
 from app.settings import Settings
 from tests.conftest import World

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from app import signs
+from app import signs_of_life
 from app.cli import main
 from tests.contract.test_docs import commands
 from tests.e2e.test_up import SMALL, Up, started
@@ -88,7 +88,7 @@ def simulate(place: Place) -> object:
 
 
 def alive(place: Place) -> object:
-    signs.give(place.home, f"beat@{socket.gethostname()}")
+    signs_of_life.give(place.home, f"beat@{socket.gethostname()}")
     return place.run("alive", "beat")
 
 

@@ -41,7 +41,7 @@ def asking(world: World, user_id: UUID, analysis_id: UUID, mode: Mode = Mode.REG
 def completing(world: World, delivery: Delivery, user_id: UUID) -> Action:
     """The finish alone: words and features are stored before the scene."""
     with world.uow.begin() as tx:
-        asked = spec_documents.asked(tx, delivery.job_id)
+        asked = spec_documents.requested(tx, delivery.job_id)
     assert asked is not None
     written = specify._write(world.uow, delivery, user_id, asked, Scribe(), world.policy, lambda *_: None)
     specify._save(world.uow, delivery, written.specification)

@@ -151,7 +151,7 @@ def scheduled(web: Web) -> str:
     register(web.uow, ENTRIES, leader=f"{LONG[:60]}:1234567", now=now)
     schedule.change(web.uow, "sweep", None, is_enabled=False, actor="cli", now=now, reason=REASON)
     schedule.run_now(web.uow, "sweep", actor="cli", now=now)
-    return "/operator/schedule?asked=sweep&outcome=unfinished"
+    return "/operator/schedule?entry=sweep&outcome=unfinished"
 
 
 def not_scheduled(web: Web) -> str:

@@ -17,7 +17,7 @@ from app.services.webhooks import webhooks
 from app.services.webhooks.sealing import Keyring
 from app.services.webhooks.webhooks import Where
 from app.store.accounts import open_sessions as store
-from app.store.accounts.forgetting import REACHES, WAYS_IN
+from app.store.accounts.personal_data import REACHES, WAYS_IN
 from app.store.webhooks.webhooks import WebhookFields
 from tests.web.authenticators import Authenticator
 from tests.web.test_passkeys import register

@@ -16,7 +16,7 @@ from sqlalchemy import text
 from werkzeug.test import TestResponse
 
 from app.services.accounts import github as use_cases
-from app.services.accounts import ways_in
+from app.services.accounts import sign_in_methods
 from app.web.accounts import github as asking
 from app.web.accounts.github_pages import DENIED
 from tests.web.github_double import CLIENT, Double, github
@@ -282,7 +282,7 @@ def test_unlinking_keeps_one_way_to_sign_in(make: Callable[..., Web], double: Do
     sign_in(web, double)
     refused = web.post("/account/github/unlink", "/account")
     assert refused.status_code == 409
-    assert ways_in.LAST in refused.text
+    assert sign_in_methods.LAST in refused.text
     web.post("/account/password", "/account", password=PASSWORD)
     assert web.post("/account/github/unlink", "/account").status_code == 303
     assert "Link GitHub" in web.client.get("/account").text

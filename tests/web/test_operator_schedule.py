@@ -159,7 +159,7 @@ def test_the_page_says_why_nothing_was_sent_and_when_something_last_was(web: Web
     assert "sweep was sent" not in page
     assert "60 min ago" in page
     assert len(rows(web, LOG)) == 1
-    assert "was sent" not in web.client.get(f"{PAGE}?asked=sweep&outcome=none").text
+    assert "was sent" not in web.client.get(f"{PAGE}?entry=sweep&outcome=none").text
 
 
 @pytest.mark.usefixtures("operator")

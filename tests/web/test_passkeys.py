@@ -11,7 +11,7 @@ from service_harness.application import Web, csrf
 from sqlalchemy import text
 from werkzeug.test import TestResponse
 
-from app.services.accounts import passkeys, passwords, sign_up, ways_in
+from app.services.accounts import passkeys, passwords, sign_in_methods, sign_up
 from tests.web.authenticators import PRESENT, Authenticator
 from tests.web.test_passwords import EMAIL, PASSWORD, cookie, send
 
@@ -230,7 +230,7 @@ def test_the_last_way_to_sign_in_is_kept(web: Web) -> None:
         (found,) = rows(web, "SELECT id FROM passkeys ORDER BY created_at LIMIT 1")
         answer = web.post(f"/account/passkeys/{found.id}/remove", "/account")
         assert answer.status_code == status
-    assert ways_in.LAST in answer.text
+    assert sign_in_methods.LAST in answer.text
     assert len(rows(web, "SELECT 1 FROM passkeys")) == 1
     web.post("/account/password", "/account", password=PASSWORD)
     assert web.post(f"/account/passkeys/{found.id}/remove", "/account").status_code == 303

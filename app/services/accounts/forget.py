@@ -10,11 +10,11 @@ from app.domain.queues import Service
 from app.errors import NotFound
 from app.services.jobs import end_job
 from app.services.operations.run_in_batches import each, in_batches
-from app.store.accounts import forgetting, users
+from app.store.accounts import personal_data, users
 from app.store.core.batch import Batch
 from app.store.core.unit_of_work import Tx, UnitOfWork, retried
 from app.store.jobs import events, messages, quota, records, requests
-from app.store.operations import audit_log, leftovers, retention
+from app.store.operations import audit_log, retention, unused_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,21 +37,21 @@ def forget(uow: UnitOfWork, user_id: UUID, *, actor: str, now: datetime) -> Forg
         account = users.lock_to_delete(tx, user_id)
         if account is None:
             raise NotFound("No such user")
-        forgetting.close(tx, user_id)
+        personal_data.close(tx, user_id)
     jobs, codebases = set[UUID](), set[UUID]()
 
     def leave(tx: Tx, _: object, most: int) -> Batch:
-        found = forgetting.leave_history(tx, user_id, most)
+        found = personal_data.leave_history(tx, user_id, most)
         jobs.update(row.job_id for row in found)
         codebases.update(row.codebase_id for row in found)
         return Batch(len(found) or None, len(found))
 
     left = in_batches(uow, leave)
-    bills = in_batches(uow, lambda tx, _, most: forgetting.leave_bills(tx, user_id, most))
+    bills = in_batches(uow, lambda tx, _, most: personal_data.leave_bills(tx, user_id, most))
     cancelled, stopping = _end(uow, user_id, jobs, actor=actor, now=now)
     jobs |= cancelled
     each(uow, sorted(jobs), lambda tx, some: retention.drop_jobs_of(tx, some, now=now))
-    each(uow, sorted(codebases), lambda tx, some: leftovers.drop_codebases_of(tx, some, before=now))
+    each(uow, sorted(codebases), lambda tx, some: unused_rows.drop_codebases_of(tx, some, before=now))
     return Forgotten(left, bills, len(cancelled), stopping)
 
 
@@ -64,22 +64,22 @@ def _end(uow: UnitOfWork, user_id: UUID, jobs: set[UUID], *, actor: str, now: da
     with uow.begin() as tx:
         users.lock_to_delete(tx, user_id)
         stopping, ended = 0, set[UUID]()
-        for message in forgetting.messages_of(tx, user_id, jobs):
+        for message in personal_data.messages_of(tx, user_id, jobs):
             _cancel(tx, message.job_id, started=message.started, now=now)
             stopping += message.started
             ended.add(message.job_id)
-        forgetting.put_down(tx, user_id)
-        for job_id in forgetting.drop_letters(tx, user_id):
+        personal_data.put_down(tx, user_id)
+        for job_id in personal_data.drop_letters(tx, user_id):
             if accepted := requests.accepted(tx, job_id):  # no worker takes it any more, as in the sweep
                 records.cancel(tx, Service(accepted.service), job_id, now=now)
                 end_job.clear(tx, job_id, Service(accepted.service))
             requests.cancelled(tx, job_id, now=now)
-        while forgetting.leave_history(tx, user_id, 1000):  # requested since the first step
+        while personal_data.leave_history(tx, user_id, 1000):  # requested since the first step
             pass
-        while forgetting.leave_bills(tx, user_id, 1000).after:
+        while personal_data.leave_bills(tx, user_id, 1000).after:
             pass
-        audit_log.add(tx, actor, "user.delete", forgetting.NOBODY, cancelled=len(ended))
-        forgetting.drop(tx, user_id)
+        audit_log.add(tx, actor, "user.delete", personal_data.NOBODY, cancelled=len(ended))
+        personal_data.drop(tx, user_id)
     return ended, stopping
 
 

@@ -10,7 +10,7 @@ from uuid import UUID
 from app.domain.plans import Tier
 from app.errors import Conflict, Forbidden, InvalidInput, Message
 from app.services.accounts import accounts as people
-from app.services.accounts import check_caller, sign_up, ways_in
+from app.services.accounts import check_caller, sign_in_methods, sign_up
 from app.services.accounts.passwords import PER_ADDRESS
 from app.services.accounts.sessions import SESSION_LIFE
 from app.services.accounts.throttle import count
@@ -113,7 +113,7 @@ def unlink(uow: UnitOfWork, user_id: UUID) -> None:
     with uow.begin() as tx:
         users.lock_row(tx, user_id)
         github_links.remove(tx, user_id)
-        ways_in.keep_one(tx, user_id, offers_github=False)
+        sign_in_methods.keep_one(tx, user_id, offers_github=False)
         audit_log.add(tx, str(user_id), "github.unlink", str(user_id))
 
 

@@ -14,7 +14,7 @@ from webauthn.helpers import base64url_to_bytes, bytes_to_base64url
 from app.domain.plans import Tier
 from app.errors import Conflict, InvalidInput, Message, NotFound, Unauthenticated
 from app.services.accounts import accounts as people
-from app.services.accounts import check_caller, passkey_checks, sign_up, ways_in
+from app.services.accounts import check_caller, passkey_checks, sign_in_methods, sign_up
 from app.services.accounts.passkey_checks import Site
 from app.services.accounts.passwords import PER_ADDRESS
 from app.services.accounts.sessions import SESSION_LIFE
@@ -201,7 +201,7 @@ def remove(uow: UnitOfWork, user_id: UUID, passkey_id: UUID, *, offers_github: b
         users.lock_row(tx, user_id)
         if not passkeys.remove(tx, user_id, passkey_id):
             raise NotFound("No such passkey")
-        ways_in.keep_one(tx, user_id, offers_github=offers_github)
+        sign_in_methods.keep_one(tx, user_id, offers_github=offers_github)
         audit_log.add(tx, str(user_id), "passkey.remove", str(user_id))
 
 

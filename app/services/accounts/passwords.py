@@ -150,8 +150,8 @@ def _confirmed(uow: UnitOfWork, user_id: UUID, password: str, hashes: password_h
         return None
     count(uow, f"confirm:{user_id}", PER_ACCOUNT)
     if not hashes.matches(password, stored):
-        told = Message("The current password is wrong.")
-        raise InvalidInput(told, errors=[{"pointer": "/current", "detail": told}])
+        message = Message("The current password is wrong.")
+        raise InvalidInput(message, errors=[{"pointer": "/current", "detail": message}])
     return stored
 
 

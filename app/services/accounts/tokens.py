@@ -98,13 +98,13 @@ def _parent(tx: Tx, user_id: UUID, secret: str, *, now: datetime) -> credentials
     return parent
 
 
-def _end(asked: datetime | None, parent: credentials.Parent | None) -> datetime | None:
+def _end(wanted: datetime | None, parent: credentials.Parent | None) -> datetime | None:
     bound = parent.expires_at if parent else None
-    if bound is None or asked is None:
-        return asked or bound
-    if asked > bound:
+    if bound is None or wanted is None:
+        return wanted or bound
+    if wanted > bound:
         raise Forbidden.outliving(bound)
-    return asked
+    return wanted
 
 
 def by_token(

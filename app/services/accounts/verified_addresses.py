@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from uuid import UUID
 
-from app.store.accounts import forgetting, users
+from app.store.accounts import personal_data, users
 from app.store.core.unit_of_work import Tx
 from app.store.operations import audit_log
 
@@ -20,6 +20,6 @@ def verify(tx: Tx, user_id: UUID, *, by: str | None = None, now: datetime) -> bo
     """
     if not users.verify_email(tx, user_id, now=now):
         return False
-    gone = forgetting.shut_out(tx, user_id, kept=by)
+    gone = personal_data.shut_out(tx, user_id, kept=by)
     audit_log.add(tx, str(user_id), "user.email", str(user_id), **gone)
     return True

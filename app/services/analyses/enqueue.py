@@ -26,15 +26,15 @@ def enqueue(tx: Tx, submissions: Sequence[Submission], seen: Sequence[Usage]) ->
     Raises: AlreadyQueuedError if another transaction has published a commit meanwhile; OvertakenError.
     """
     account, policy, now = submissions[0].account, submissions[0].policy, submissions[0].now
-    asked = [submission.request(uuid4(), "payer") for submission in submissions]
-    tx.publish(*(of.message(request.job_id, request.queue) for of, request in zip(submissions, asked, strict=True)))
-    before = {request.job_id: usage for request, usage in zip(asked, seen, strict=True)}
+    accepted = [submission.request(uuid4(), "payer") for submission in submissions]
+    tx.publish(*(of.message(request.job_id, request.queue) for of, request in zip(submissions, accepted, strict=True)))
+    before = {request.job_id: usage for request, usage in zip(accepted, seen, strict=True)}
     admitted = admit.reserve_each(tx, account, ANALYSIS, before, policy, units=1, now=now)
-    requests.add(tx, *asked)
-    jobs = [(request.job_id, request.codebase_id, request.commit_sha) for request in asked]
+    requests.add(tx, *accepted)
+    jobs = [(request.job_id, request.codebase_id, request.commit_sha) for request in accepted]
     answers, facts = [], {}
     lines = places(tx, jobs, policy.parser_version, now=now)
-    for submission, request, stands in zip(submissions, asked, lines, strict=True):
+    for submission, request, stands in zip(submissions, accepted, lines, strict=True):
         wait = explain_wait.wait_in_line(tx, stands, request.queue, account, policy, now=now) if stands else None
         promised = _promised(tx, submission, request, stands, wait)
         quota = admitted[request.job_id]

@@ -32,7 +32,7 @@ def join(tx: Tx, submission: Submission, job_id: UUID) -> Answer | None:
             requests.take_back(tx, job_id, account.user_id)
             events.add(tx, job_id, "payer_came_back", quota=admitted)
             choose_carrier.joined(tx, job_id, account, policy)
-    elif not requests.asked(tx, job_id, account.user_id):
+    elif not requests.has_asked(tx, job_id, account.user_id):
         requests.add(tx, submission.request(job_id, "joined"))
         events.add(tx, job_id, "joined")
         choose_carrier.joined(tx, job_id, account, policy)

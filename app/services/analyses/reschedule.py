@@ -62,7 +62,7 @@ def reschedule(
     with uow.once() as tx:
         hosts = codebases.hosts(tx)
     waiting = {host: due(uow, host, now=now) for host in hosts}
-    for codebase, answer in ask_hosts(waiting, lambda one: _asked(resolve_head, one), expired):
+    for codebase, answer in ask_hosts(waiting, lambda one: _head(resolve_head, one), expired):
         counts[_one(uow, codebase, answer, policy, now=now)] += 1
     return Rescheduled(due=counts.total(), **counts)
 
@@ -89,7 +89,7 @@ def _is_due(codebase: Codebase, since: datetime | None, now: datetime) -> bool:
     return codebase.last_viewed_at is not None and is_due(codebase.last_viewed_at, since, now)
 
 
-def _asked(resolve_head: ResolveHead, codebase: Codebase) -> tuple[str, str | None] | None:
+def _head(resolve_head: ResolveHead, codebase: Codebase) -> tuple[str, str | None] | None:
     """The commit of HEAD and its branch; None if the host does not answer."""
     try:
         return resolve_head(codebase.repository)

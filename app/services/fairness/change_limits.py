@@ -31,7 +31,7 @@ class TierLimit:
 def tier_limits(uow: UnitOfWork, policy: Policy) -> list[TierLimit]:
     """The limits of every tier, the smallest first."""
     with uow.begin() as tx:
-        return [_told(plan, policy) for plan in plans.every(tx)]
+        return [_tier_limit(plan, policy) for plan in plans.every(tx)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ def change_tier_limit(uow: UnitOfWork, tier: Tier, slots: int, policy: Policy, *
         with uow.begin() as tx:
             if account := users.lock(tx, user_id):
                 wake_jobs.fill(tx, account, policy.fairness)
-    return _told(replace(before, slot_limit=slots), policy)
+    return _tier_limit(replace(before, slot_limit=slots), policy)
 
 
 def change_user_limit(uow: UnitOfWork, user_id: UUID, slots: int | None, policy: Policy, *, actor: str) -> Account:
@@ -126,7 +126,7 @@ def _released(uow: UnitOfWork, user_id: UUID, service: Service) -> int:
             return released
 
 
-def _told(plan: Plan, policy: Policy) -> TierLimit:
+def _tier_limit(plan: Plan, policy: Policy) -> TierLimit:
     by_setting = plan.tier in policy.fairness.slot_limits
     return TierLimit(plan.tier, policy.fairness.slot_limit(plan), plan.slot_limit, by_setting)
 

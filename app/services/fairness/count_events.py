@@ -71,8 +71,8 @@ def count(uow: UnitOfWork, *, now: datetime, most: int = recent_events.MOST_EVEN
     )  # fmt: skip
 
 
-def _histogram(told: list[tuple[int, int, float]]) -> Histogram:
+def _histogram(buckets: list[tuple[int, int, float]]) -> Histogram:
     counts = [0] * (len(BOUNDS) + 1)
-    for bucket, events, _ in told:
+    for bucket, events, _ in buckets:
         counts[bucket] += events
-    return Histogram(list(accumulate(counts)), sum(seconds for _, _, seconds in told))
+    return Histogram(list(accumulate(counts)), sum(seconds for _, _, seconds in buckets))

@@ -53,12 +53,12 @@ def count(uow: UnitOfWork, *, now: datetime, most: int = MOST_SNOOZES) -> Snooze
     """Count the snoozes of the last 24 hours."""
     with uow.once() as tx:
         rows = snoozes.find(tx, since=now - DAY, recent=now - HOUR, most=most, users=MOST_USERS)
-    by_tier = {row.tier: _told(row) for row in rows if row.user_id is None}
+    by_tier = {row.tier: _snoozes(row) for row in rows if row.user_id is None}
     is_cut = sum(one.snoozes for one in by_tier.values()) >= most
     since = min((row.first_at for row in rows), default=now - DAY) if is_cut else now - DAY
     tiers = [by_tier.get(tier.value, Snoozes(tier.value, None, None, 0, 0, 0, 0)) for tier in Tier]
-    return Snoozed(since, is_cut, tiers, [_told(row) for row in rows if row.user_id])
+    return Snoozed(since, is_cut, tiers, [_snoozes(row) for row in rows if row.user_id])
 
 
-def _told(row: SnoozesRow) -> Snoozes:
+def _snoozes(row: SnoozesRow) -> Snoozes:
     return Snoozes(row.tier or "none", row.user_id, row.email, row.snoozes, row.recent, row.jobs, row.users)

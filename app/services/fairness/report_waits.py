@@ -130,7 +130,7 @@ def _grouped(
     found: Sequence[AttributedWait], courses: Sequence[Course], by: By
 ) -> dict[str, tuple[list[AttributedWait], int, str]]:
     """(waits, how many jobs wait still, tier) by name of the user or tier; of a user the tier of the newest job."""
-    told: dict[str, list[AttributedWait]] = defaultdict(list)
+    by_name: dict[str, list[AttributedWait]] = defaultdict(list)
     waiting: dict[str, int] = defaultdict(int)
     newest: dict[str, tuple[float, str]] = {}
     for course in courses:
@@ -140,8 +140,8 @@ def _grouped(
             newest[name] = max(newest.get(name, (0.0, "")), (course.accepted, course.tier.value))
     for wait in found:
         if wait.course.user is not None:
-            told[wait.course.user if by == "user" else wait.course.tier.value].append(wait)
-    return {name: (told[name], waiting[name], tier) for name, (_, tier) in newest.items()}
+            by_name[wait.course.user if by == "user" else wait.course.tier.value].append(wait)
+    return {name: (by_name[name], waiting[name], tier) for name, (_, tier) in newest.items()}
 
 
 def _sharing(courses: Sequence[Course], until: datetime) -> list[SharedHour]:
@@ -152,7 +152,7 @@ def _sharing(courses: Sequence[Course], until: datetime) -> list[SharedHour]:
 
 
 def _waits(
-    told: Sequence[AttributedWait],
+    waits: Sequence[AttributedWait],
     waiting: int,
     tier: str,
     *,
@@ -160,7 +160,7 @@ def _waits(
     email: str | None,
     earlier: float | None,
 ) -> Waits:
-    summary = summarise(told)
+    summary = summarise(waits)
     causes = {cause.value: round(seconds, 3) for cause, seconds in summary.causes.items()}
     p50, p95, mean = (round(seconds, 3) for seconds in (summary.p50, summary.p95, summary.mean))
     return Waits(tier, user, email, summary.jobs, waiting, p50, p95, mean, earlier_on_pro_minutes=earlier, **causes)

@@ -94,22 +94,22 @@ def simulate(load: Load, limits: Mapping[Tier, int], workers: Mapping[str, int])
 
 
 def _by_tier(runs: Sequence[Run], before: Sequence[Run], span: float) -> list[TierWaits]:
-    told: dict[Tier, list[Run]] = defaultdict(list)
+    by_tier: dict[Tier, list[Run]] = defaultdict(list)
     then: dict[Tier, list[float]] = defaultdict(list)
     for run in runs:
-        told[run.arrival.tier].append(run)
+        by_tier[run.arrival.tier].append(run)
     for run in before:
         then[run.arrival.tier].append(run.wait)
     return [
         TierWaits(
             tier,
-            len(told[tier]),
-            *_percentiles([run.wait for run in told[tier]]),
+            len(by_tier[tier]),
+            *_percentiles([run.wait for run in by_tier[tier]]),
             *_percentiles(then[tier]),
-            slots=round(sum(run.arrival.seconds for run in told[tier]) / span, 2),
+            slots=round(sum(run.arrival.seconds for run in by_tier[tier]) / span, 2),
         )
         for tier in Tier
-        if told[tier]
+        if by_tier[tier]
     ]
 
 
@@ -120,9 +120,9 @@ def _percentiles(waited: Sequence[float]) -> tuple[float | None, float | None]:
 
 
 def _by_queue(runs: Sequence[Run], workers: Mapping[str, int], span: float) -> list[QueueUse]:
-    told: dict[str, list[float]] = defaultdict(list)
+    by_queue: dict[str, list[float]] = defaultdict(list)
     for run in runs:
-        told[run.arrival.queue].append(run.arrival.seconds)
+        by_queue[run.arrival.queue].append(run.arrival.seconds)
     return [
         QueueUse(
             queue,
@@ -131,5 +131,5 @@ def _by_queue(runs: Sequence[Run], workers: Mapping[str, int], span: float) -> l
             busy=round(sum(seconds) / (workers[queue] * span), 3),
             jobs_per_hour=round(len(seconds) / span * 3600, 1),
         )
-        for queue, seconds in sorted(told.items())
+        for queue, seconds in sorted(by_queue.items())
     ]

@@ -17,7 +17,7 @@ from app.domain.specification import Mode
 from app.domain.waiting import Line, Wait
 from app.errors import NotFound
 from app.services.fairness import explain_wait
-from app.services.jobs.tell import Reader, asked_each, told
+from app.services.jobs.disclose import Reader, disclosed, own_requests
 from app.services.policy import Policy
 from app.store.core.unit_of_work import Tx
 from app.store.jobs import events, messages, quota, records, requests
@@ -78,7 +78,7 @@ def _described(
     # the messages before the records: a job that ends between the two reads then appears as ended
     waiting = messages.find_each(tx, every)
     ended = _records(tx, every)
-    statuses = {one: status_of(asked, waiting.get(one), ended.get(one)) for one, asked in every.items()}
+    statuses = {one: status_of(request, waiting.get(one), ended.get(one)) for one, request in every.items()}
     read = _Read(
         policy=policy,
         statuses=statuses,
@@ -87,13 +87,13 @@ def _described(
         snoozes=_counted(tx, every.keys() - waiting.keys()),
         waits=explain_wait.waits(tx, waiting, statuses, policy, now=now),
         billed=_billed(tx, [one for one, status in statuses.items() if status is Status.COMPLETED], reader.user_id),
-        writings=_writings(tx, [one for one, asked in every.items() if asked.service == Service.SPECVIEW]),
+        writings=_writings(tx, [one for one, request in every.items() if request.service == Service.SPECVIEW]),
     )
-    own = asked_each(tx, every, reader)
+    own = own_requests(tx, every, reader)
     return {
-        one: told(read.job(asked), reader, own.get(one))
-        for one, asked in every.items()
-        if asked.service != Service.SPECVIEW or one in read.writings
+        one: disclosed(read.job(request), reader, own.get(one))
+        for one, request in every.items()
+        if request.service != Service.SPECVIEW or one in read.writings
     }
 
 
@@ -116,21 +116,21 @@ class _Read:
         status, message, record = self.statuses[one], self.messages.get(one), self.records.get(one)
         completed = status is Status.COMPLETED
         repository = Repository(accepted.host, accepted.owner, accepted.name)
-        asked = _asked(accepted, status, repository, is_private=accepted.is_private)
+        job = _accepted_job(accepted, status, repository, is_private=accepted.is_private)
         return replace(
-            asked,
+            job,
             queue=message.queue if message else accepted.queue,
             carrier=UUID(message.user_id) if message and message.user_id else None,
             attempt=_attempt(message, record),
             snoozes=message.snooze_count if message else self.snoozes.get(one, 0),
             started_at=record.started_at if record else None,
-            finished_at=_finished_at(accepted, record) if asked.is_final else None,
+            finished_at=_finished_at(accepted, record) if job.is_final else None,
             next_attempt_at=message.ready_at if message and status in _DUE_LATER else None,
             wait=self.waits.get(one),
             progress=_progress(record) if record and status is Status.RUNNING else None,
             error=_error(record) if record and status is Status.FAILED else None,
             billed=one in self.billed,
-            outdated=bool(record and completed and record.maker != self.policy.maker(asked.service)),
+            outdated=bool(record and completed and record.maker != self.policy.maker(job.service)),
             maker=record.maker if record else None,
             summary=record.summary if record and completed else None,
             writing=self.writings.get(one),
@@ -140,27 +140,27 @@ class _Read:
 def fresh(tx: Tx, request: Request, stands: Line | None, wait: Wait | None) -> Job:
     """A job that was just published.  stands: its place; wait: the explanation of that place."""
     status, codebase = Status.WAITING if stands and stands.held else Status.QUEUED, request.codebase
-    asked = _asked(request, status, codebase.repository, is_private=codebase.is_private)
-    writings = _writings(tx, [asked.id] if asked.service is Service.SPECVIEW else [])
-    return replace(asked, wait=wait, writing=writings.get(asked.id))
+    job = _accepted_job(request, status, codebase.repository, is_private=codebase.is_private)
+    writings = _writings(tx, [job.id] if job.service is Service.SPECVIEW else [])
+    return replace(job, wait=wait, writing=writings.get(job.id))
 
 
-def _asked(asked: AcceptedRow | Request, status: Status, repository: Repository, *, is_private: bool) -> Job:
+def _accepted_job(request: AcceptedRow | Request, status: Status, repository: Repository, *, is_private: bool) -> Job:
     """What was requested, and by whom; nothing of what became of it."""
     return Job(
-        id=asked.job_id,
-        service=Service(asked.service),
+        id=request.job_id,
+        service=Service(request.service),
         status=status,
         repository=repository,
         is_private=is_private,
-        commit=asked.commit_sha,
-        ref=asked.ref,
-        trigger=asked.trigger,
-        tier=Tier(asked.tier or Tier.FREE),
-        queue=asked.queue,
+        commit=request.commit_sha,
+        ref=request.ref,
+        trigger=request.trigger,
+        tier=Tier(request.tier or Tier.FREE),
+        queue=request.queue,
         attempt=1,
         snoozes=0,
-        submitted_at=asked.requested_at,
+        submitted_at=request.requested_at,
     )
 
 
@@ -196,7 +196,7 @@ def _error(record: RecordRow) -> Failure:
 
 def _records(tx: Tx, every: Mapping[UUID, AcceptedRow]) -> dict[UUID, RecordRow]:
     found: dict[UUID, RecordRow] = {}
-    for service in sorted({Service(asked.service) for asked in every.values()}):
+    for service in sorted({Service(request.service) for request in every.values()}):
         found |= records.find_each(tx, service, [one for one, of in every.items() if of.service == service])
     return found
 
@@ -210,8 +210,8 @@ def _billed(tx: Tx, job_ids: Collection[UUID], asker: UUID | None) -> set[UUID]:
 
 
 def _writings(tx: Tx, job_ids: Collection[UUID]) -> dict[UUID, Writing]:
-    found = spec_documents.asked_each(tx, job_ids) if job_ids else {}
+    found = spec_documents.requested_each(tx, job_ids) if job_ids else {}
     return {
-        one: Writing(asked.analysis_id, asked.language, Mode(asked.mode), asked.version, asked.units)
-        for one, asked in found.items()
+        one: Writing(row.analysis_id, row.language, Mode(row.mode), row.version, row.units)
+        for one, row in found.items()
     }

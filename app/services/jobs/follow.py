@@ -7,8 +7,8 @@ from datetime import datetime
 from uuid import UUID
 
 from app.domain.jobs import Job
-from app.services.jobs import describe, tell
-from app.services.jobs.tell import Asked, Reader
+from app.services.jobs import describe, disclose
+from app.services.jobs.disclose import OwnRequest, Reader
 from app.services.policy import Policy
 from app.store.core.unit_of_work import UnitOfWork
 from app.store.jobs import change_stamps, requests
@@ -34,7 +34,7 @@ def snapshot(uow: UnitOfWork, job_id: UUID, policy: Policy, *, reader: Reader, n
         return int(newest or 0), job
 
 
-def asked(uow: UnitOfWork, job_id: UUID, reader: Reader) -> Asked | None:
+def own_request(uow: UnitOfWork, job_id: UUID, reader: Reader) -> OwnRequest | None:
     """How the reader asked for a job; None if the reader did not, or sees all."""
     with uow.begin() as tx:
-        return tell.asked_each(tx, requests.accepted_each(tx, [job_id]), reader).get(job_id)
+        return disclose.own_requests(tx, requests.accepted_each(tx, [job_id]), reader).get(job_id)

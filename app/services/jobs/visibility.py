@@ -57,8 +57,8 @@ def is_reachable(tx: Tx, codebase: Codebase, job_id: UUID | None, account: Payer
     if not codebase.is_private or account.is_operator:
         return True
     if job_id:
-        return requests.asked(tx, job_id, account.user_id)
-    return named or requests.asked_of(tx, codebase.codebase_id, account.user_id)
+        return requests.has_asked(tx, job_id, account.user_id)
+    return named or requests.has_asked_of(tx, codebase.codebase_id, account.user_id)
 
 
 def check_reachable(tx: Tx, codebase: Codebase, job_id: UUID | None, account: Payer, *, named: bool = False) -> None:
@@ -82,7 +82,7 @@ def asked_for(uow: UnitOfWork, job_id: UUID, account: Account | None) -> bool:
     if account is None:
         return False
     with uow.begin() as tx:
-        return account.is_operator or requests.asked(tx, job_id, account.user_id)
+        return account.is_operator or requests.has_asked(tx, job_id, account.user_id)
 
 
 def _no_result(status: str) -> Message:

@@ -59,7 +59,7 @@ class _Bounds:
 
 
 def _ask(uow: UnitOfWork, invariant: Invariant, bounds: _Bounds, canaries: Mapping[str, str] | None) -> Finding:
-    asked, total, rows = monotonic(), 0, list[ShownRow]()
+    began, total, rows = monotonic(), 0, list[ShownRow]()
     try:
         with uow.begin() as tx:
             total, found = broken(tx, invariant, since=bounds.since, most=bounds.most, within=bounds.within)
@@ -70,5 +70,5 @@ def _ask(uow: UnitOfWork, invariant: Invariant, bounds: _Bounds, canaries: Mappi
         status = BROKEN if total else HOLDS
     except TookTooLongError:
         status = UNKNOWN
-    seconds = round(monotonic() - asked, 3)
+    seconds = round(monotonic() - began, 3)
     return Finding(invariant.number, invariant.title, invariant.sentence, status, seconds, total, rows)

@@ -35,10 +35,10 @@ def find_leaks(uow: UnitOfWork, secrets: Mapping[str, str], *, within: timedelta
     ends, canaries = monotonic() + within.total_seconds(), Canaries.of(secrets)
     with uow.begin() as tx:
         tables = kept.tables(tx)
-        found = _told(tx, kept.others(tx), canaries)
+        found = _leaks(tx, kept.others(tx), canaries)
     for table in tables:
         with uow.begin() as tx:
-            found += _told(tx, list(_suspects(tx, table, canaries, ends)), canaries)
+            found += _leaks(tx, list(_suspects(tx, table, canaries, ends)), canaries)
     return found
 
 
@@ -52,7 +52,7 @@ def _suspects(tx: Tx, table: str, canaries: Canaries, ends: float) -> Iterator[_
             yield from ((table, row, words) for row, words in rows if canaries.found(words) or tokens(words))
 
 
-def _told(tx: Tx, texts: Iterable[_Text], canaries: Canaries) -> list[Leak]:
+def _leaks(tx: Tx, texts: Iterable[_Text], canaries: Canaries) -> list[Leak]:
     found = list[Leak]()
     for place, row, words in texts:
         names = canaries.found(words) | ({"API token"} if kept.tokens(tx, tokens(words)) else set())

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from app.domain.webhooks import LOG_LIVES
 from app.services.operations.run_in_batches import BatchStep, in_batches, step
 from app.store.core.unit_of_work import UnitOfWork
-from app.store.operations import leftovers, retention
+from app.store.operations import retention, unused_rows
 from app.store.specifications import spec_words
 from app.store.webhooks import webhook_deliveries
 
@@ -71,9 +71,9 @@ def prune(uow: UnitOfWork, *, now: datetime, lists_live: timedelta = LISTS_LIVE,
         inventories=dropped(retention.drop_inventories),
         facts=dropped(lambda *at: retention.drop_facts(*at, before=now - FACTS_LIVE)),
         words=dropped(lambda *at: spec_words.drop(*at, before=now - WORDS_LIVE)),
-        letters=dropped(lambda *at: leftovers.drop_letters(*at, before=now - LETTERS_LIVE)),
-        codebases=dropped(lambda *at: leftovers.drop_codebases(*at, before=now - CODEBASES_LIVE)),
-        visitors=dropped(lambda *at: leftovers.drop_visitors(*at, before=now - VISITORS_LIVE)),
+        letters=dropped(lambda *at: unused_rows.drop_letters(*at, before=now - LETTERS_LIVE)),
+        codebases=dropped(lambda *at: unused_rows.drop_codebases(*at, before=now - CODEBASES_LIVE)),
+        visitors=dropped(lambda *at: unused_rows.drop_visitors(*at, before=now - VISITORS_LIVE)),
         reconciliations=_reconciliations(uow, now=now, dry_run=dry_run),
         webhook_deliveries=dropped(lambda *at: webhook_deliveries.expire(*at, before=now - LOG_LIVES)),
     )
@@ -81,6 +81,6 @@ def prune(uow: UnitOfWork, *, now: datetime, lists_live: timedelta = LISTS_LIVE,
 
 def _reconciliations(uow: UnitOfWork, *, now: datetime, dry_run: bool) -> int:
     with step(uow, dry_run=dry_run) as tx:
-        leftovers.drop_clocks(tx)
-        return leftovers.drop_reconciliations(tx, before=now - RECONCILIATIONS_LIVE)
+        unused_rows.drop_clocks(tx)
+        return unused_rows.drop_reconciliations(tx, before=now - RECONCILIATIONS_LIVE)
     return 0

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from app.domain.lifecycle import JobFailedError
 from app.domain.specification import Mode, Place, Shelf, fingerprint
-from app.remembered import Remembered
+from app.lru_cache import LruCache
 from app.services.policy import Policy
 from app.services.specifications.load_tests import GONE, load_tests
 from app.store.analyses import analyses, codebases
@@ -69,7 +69,7 @@ class Priced:
 
 #: Numbers of tests and of subtests, and identities of an analysis, in this process: reading 28,000 tests takes a
 #: second, and a user who decides asks several times.
-_remembered: Remembered[UUID, tuple[int, int, bytes]] = Remembered(MOST_REMEMBERED * SIZE, lambda found: len(found[2]))
+_remembered: LruCache[UUID, tuple[int, int, bytes]] = LruCache(MOST_REMEMBERED * SIZE, lambda found: len(found[2]))
 
 
 def priced(uow: UnitOfWork, analysis_id: UUID) -> Priced:

@@ -33,7 +33,7 @@ from app.specview.generator import Generator, Part
 from app.store.core.unit_of_work import UnitOfWork, retried
 from app.store.jobs import quota
 from app.store.specifications import spec_documents, spec_words
-from app.store.specifications.spec_documents import AskedRow, FeatureRow
+from app.store.specifications.spec_documents import FeatureRow, SpecRequestRow
 
 T = TypeVar("T")
 #: Kind of the stored words.
@@ -79,10 +79,10 @@ def specify(
 ) -> Outcome:
     """Write the document and finish the job.  now: None = by the database.  Raises: JobFailedError."""
     with uow.begin() as tx:
-        asked = spec_documents.asked(tx, delivery.job_id)
-    if asked is None:
+        request = spec_documents.requested(tx, delivery.job_id)
+    if request is None:
         raise JobFailedError(GONE)
-    written = _write(uow, delivery, user_id, asked, generator, policy, checkpoint)
+    written = _write(uow, delivery, user_id, request, generator, policy, checkpoint)
     checkpoint("saving", 0, 0)
     _save(uow, delivery, written.specification)
     return finish(uow, delivery, user_id, written, now=now)
@@ -92,14 +92,14 @@ def _write(
     uow: UnitOfWork,
     delivery: Delivery,
     user_id: UUID,
-    asked: AskedRow,
+    request: SpecRequestRow,
     generator: Generator,
     policy: Policy,
     checkpoint: Checkpoint,
 ) -> WholeDocument:
-    tests = load_tests(uow, asked.analysis_id)
-    shelf = tests.shelf(user_id, asked.language, policy)
-    fresh = asked.mode == Mode.REGENERATE_FRESH
+    tests = load_tests(uow, request.analysis_id)
+    shelf = tests.shelf(user_id, request.language, policy)
+    fresh = request.mode == Mode.REGENERATE_FRESH
     keys = {one.identity: shelf.key("sentence", one) for one in tests.subjects}
     _check_reserved(uow, delivery.job_id, sorted(keys.values()), policy, fresh=fresh)
     own = replace(shelf, fresh_for=user_id) if fresh else shelf
@@ -107,7 +107,7 @@ def _write(
     places = _place(desk, tests.subjects, generator)
     sentences, fell_back = _phrase(desk, tests.subjects, places, generator)
     domains = _arrange(tests.subjects, places, sentences, fell_back)
-    whole = Specification(asked.language, _summarise(replace(desk, shelf=shelf), domains, generator), domains)
+    whole = Specification(request.language, _summarise(replace(desk, shelf=shelf), domains, generator), domains)
     kept = sorted(key for identity, key in keys.items() if identity not in fell_back)
     moves = sorted({(own.key(kind, one), shelf.key(kind, one)) for one in tests.subjects for kind in KINDS})
     used = sorted({*kept, *(key for _, key in moves), shelf.summary_key(domains)})
@@ -125,9 +125,9 @@ def _summarise(desk: _Desk, domains: Sequence[Domain], generator: Generator) -> 
         kept = spec_words.known(tx, [key])
     if kept:
         return str(kept[key])
-    for told in generator.summarise(Specification(shelf.language, "", domains)):
+    for summary in generator.summarise(Specification(shelf.language, "", domains)):
         desk.checkpoint("summarising", 0, 0)
-        found = told
+        found = summary
     if found and shelf.generator != BUILT_IN:  # the built-in one names the largest places, so it depends on more
         _keep(desk.uow, shelf, {key: found}, is_paid=True)
     return found
@@ -171,8 +171,8 @@ def _phrase(
         wanted.setdefault(places[identity], []).append(one)
     total, done = len(missing), 0
     desk.checkpoint("phrasing", done, total)
-    asked = [Part(place, some) for place, some in wanted.items()]
-    with _stopped(generator.phrase(asked, desk.shelf.language) if asked else iter(())) as parts:
+    wanted_parts = [Part(place, some) for place, some in wanted.items()]
+    with _stopped(generator.phrase(wanted_parts, desk.shelf.language) if wanted_parts else iter(())) as parts:
         for part in parts:
             if part.fell_back:
                 fell_back |= {one.identity for one, _ in part.sentences}

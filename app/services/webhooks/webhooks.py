@@ -120,8 +120,8 @@ def check_url(url: str, where: Where) -> None:
     try:
         parse_url(url, ports=where.ports, allow_loopback=where.allow_loopback)
     except ValueError as error:
-        told = Message("The address of a webhook: %(why)s.", why=error.args[0])
-        raise InvalidInput(told, errors=[{"pointer": "/url", "detail": str(error)}]) from None
+        message = Message("The address of a webhook: %(why)s.", why=error.args[0])
+        raise InvalidInput(message, errors=[{"pointer": "/url", "detail": str(error)}]) from None
 
 
 def _chosen(events: Sequence[str]) -> list[str]:

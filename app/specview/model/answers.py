@@ -82,7 +82,7 @@ def read_sentences(text: str, chunk: Sequence[Subject], language: str) -> dict[i
         said = _item(_Sentence, row)
         if said is not None and 0 <= said.i < len(chunk) and found.setdefault(said.i, said.s) != said.s:
             twice.add(said.i)
-    return grounded({number: told for number, told in found.items() if number not in twice}, chunk, language)
+    return grounded({number: sentence for number, sentence in found.items() if number not in twice}, chunk, language)
 
 
 def read_summary(text: str, language: str) -> str:

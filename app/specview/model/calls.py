@@ -149,11 +149,11 @@ class Calls:
 
     async def _enter(self, estimate: Tokens) -> Entered:
         while True:
-            asked = self._keeper.submit(self._gate.enter, estimate)
+            entering = self._keeper.submit(self._gate.enter, estimate)
             try:
-                answer = await asyncio.wrap_future(asked)
+                answer = await asyncio.wrap_future(entering)
             except asyncio.CancelledError:
-                asked.add_done_callback(self._not_made)
+                entering.add_done_callback(self._not_made)
                 raise
             if isinstance(answer, Entered):
                 return answer
@@ -161,9 +161,13 @@ class Calls:
                 raise CallFailed(_CAPS[answer.cap])
             await self._wait(answer)
 
-    def _not_made(self, asked: Future[Entered | CallWait | Refused]) -> None:
+    def _not_made(self, entering: Future[Entered | CallWait | Refused]) -> None:
         """Give back what was entered for a call that will not be made."""
-        if not asked.cancelled() and asked.exception() is None and isinstance(entered := asked.result(), Entered):
+        if (
+            not entering.cancelled()
+            and entering.exception() is None
+            and isinstance(entered := entering.result(), Entered)
+        ):
             self._gate.held_back(entered, 0)
 
     async def _wait(self, wait: CallWait) -> None:

@@ -45,11 +45,11 @@ _NEGATIVE = re.compile(
 def grounded(sentences: Mapping[int, str], chunk: Sequence[Subject], language: str) -> dict[int, str]:
     """The sentences that may stand, cleaned.  Keys: positions in the chunk, which is what the model saw in one call."""
     rare = telling_words(chunk, most=max(MARKED_TESTS, len(chunk) // 20))
-    told = {number: clean(sentence, LONGEST_SENTENCE + 1) for number, sentence in sentences.items()}
-    repeated = _repeated(told, chunk)
+    cleaned = {number: clean(sentence, LONGEST_SENTENCE + 1) for number, sentence in sentences.items()}
+    repeated = _repeated(cleaned, chunk)
     return {
         number: sentence
-        for number, sentence in told.items()
+        for number, sentence in cleaned.items()
         if sentence not in repeated and about(sentence, chunk[number], language, rare)
     }
 
@@ -68,14 +68,14 @@ def borrowed(text: str, subject: Subject, rare: frozenset[str]) -> bool:
 
 def about(sentence: str, subject: Subject, language: str, rare: frozenset[str] = frozenset()) -> bool:
     """Whether a sentence can be of this test.  rare: telling words of the tests of its call, its own among them."""
-    own, told = evidence(subject), words_of(sentence)
-    if not presentable(sentence, LONGEST_SENTENCE, own=subject.name) or len(sentence) < 3 or not told:
+    own, words = evidence(subject), words_of(sentence)
+    if not presentable(sentence, LONGEST_SENTENCE, own=subject.name) or len(sentence) < 3 or not words:
         return False
-    foreign = [word for word in told if word not in own]
+    foreign = [word for word in words if word not in own]
     if any(map(str.isdigit, foreign)) or borrowed(sentence, subject, rare):
         return False
     if language.startswith("en"):
-        return in_tongue(foreign, language) and _made_of(told, subject) and _same_sense(told, own)
+        return in_tongue(foreign, language) and _made_of(words, subject) and _same_sense(words, own)
     if is_latin(language) or language not in TONGUES:
         return in_tongue(foreign, language)
     strangers = any(word.isascii() and len(word) > 1 and not akin(word, own) for word in foreign)
@@ -84,29 +84,29 @@ def about(sentence: str, subject: Subject, language: str, rare: frozenset[str] =
     )
 
 
-def _made_of(told: list[str], subject: Subject) -> bool:
+def _made_of(words: list[str], subject: Subject) -> bool:
     """Whether enough of it is the test's own; True for a test that is named in another script."""
     named = frozenset(word for word in words_of(" ".join([subject.name, *subject.suites])) if word not in FORM)
     if not any(word.isascii() and word.isalpha() and len(word) > 2 for word in named):
         if any(not word.isascii() for word in named):
             return True
         named = evidence(subject)  # of a number: what its file is about
-    content = [word for word in told if word not in FORM]
+    content = [word for word in words if word not in FORM]
     own = sum(akin(word, evidence(subject)) for word in content)
     return any(akin(word, named) for word in content) and own >= OWN_SHARE * len(content)
 
 
-def _same_sense(told: list[str], own: frozenset[str]) -> bool:
+def _same_sense(words: list[str], own: frozenset[str]) -> bool:
     """Whether neither of a sentence and its name denies what the other one does not."""
-    name_denies, sentence_denies = bool(own & _NEGATED), not _NEGATED.isdisjoint(told)
+    name_denies, sentence_denies = bool(own & _NEGATED), not _NEGATED.isdisjoint(words)
     if name_denies and not sentence_denies:
-        return any(map(_NEGATIVE.match, told))
+        return any(map(_NEGATIVE.match, words))
     return name_denies or not sentence_denies or any(map(_NEGATIVE.match, own))
 
 
-def _repeated(told: Mapping[int, str], chunk: Sequence[Subject]) -> set[str]:
+def _repeated(sentences: Mapping[int, str], chunk: Sequence[Subject]) -> set[str]:
     """Sentences that stand for tests of different names."""
     names = dict[str, set[tuple[str, ...]]]()
-    for number, sentence in told.items():
+    for number, sentence in sentences.items():
         names.setdefault(sentence, set()).add(tuple(words_of(chunk[number].name)))
     return {sentence for sentence, of in names.items() if len(of) > 1}

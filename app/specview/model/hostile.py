@@ -106,14 +106,15 @@ def talks(text: str) -> bool:
         return True
     if any(all(any(stem in folded for stem in stems) for stems in table) for table in (_ABROAD, _ORDERS_ABROAD)):
         return True
-    told = words_of(plain.translate(_ALIKE))
-    spellings = (told, _spelt(told), words_of(folded.translate(_ALIKE).translate(_DIGITS)))
-    return any(_orders(_spoken(words, path="/" in text and " " not in text)) for words in spellings)
+    words = words_of(plain.translate(_ALIKE))
+    spellings = (words, _spelt(words), words_of(folded.translate(_ALIKE).translate(_DIGITS)))
+    is_path = "/" in text and " " not in text
+    return any(_orders(_spoken(spelling, path=is_path)) for spelling in spellings)
 
 
-def _spoken(told: list[str], *, path: bool) -> set[str]:
+def _spoken(words: list[str], *, path: bool) -> set[str]:
     """Without the words that say no more than that this is a test."""
-    return set(told) - _TESTING if path else set(told[1:] if told[:1] == ["test"] else told)
+    return set(words) - _TESTING if path else set(words[1:] if words[:1] == ["test"] else words)
 
 
 def _orders(words: set[str]) -> bool:
@@ -124,8 +125,8 @@ def _orders(words: set[str]) -> bool:
     restyled = words & {"translate", "rewrite"} and words & _EVERY
     reveals = words & _REVEAL and words & _SECRETS
     prompted = words & {"system", "hidden", "initial"} and words & {"prompt", "prompts"}
-    asked = words & {"me", "us"} and words & _GIVE and words & _SECRETS
-    return bool(overrides or addressed or commands or written or restyled or reveals or prompted or asked)
+    begs = words & {"me", "us"} and words & _GIVE and words & _SECRETS
+    return bool(overrides or addressed or commands or written or restyled or reveals or prompted or begs)
 
 
 def _disguised(text: str) -> bool:
@@ -147,7 +148,7 @@ def _packed(text: str) -> bool:
     return False
 
 
-def _spelt(told: list[str]) -> list[str]:
+def _spelt(words: list[str]) -> list[str]:
     """Words that are spelt letter by letter, put together; no words if there are none."""
-    letters = "".join(word for word in told if len(word) == 1)
+    letters = "".join(word for word in words if len(word) == 1)
     return re.findall("ignore|disregard|instructions|previous|prompt|all|every|sentences?|tests", letters)

@@ -72,9 +72,9 @@ def classify(chunk: Sequence[Subject], known: Iterable[Place], language: str, *,
         files.setdefault(clean(subject.file, LONGEST_FILE), []).append((number, _title(subject)))
     named = [[place.domain, place.feature] for place in known if place.domain]
     known_places = named if len(named) <= MOST_USED + NEWEST else named[:MOST_USED] + named[-NEWEST:]
-    asked = {"known": known_places, "files": [{"file": file, "tests": tests} for file, tests in files.items()]}
+    question = {"known": known_places, "files": [{"file": file, "tests": tests} for file, tests in files.items()]}
     rules = _CLASSIFY.format(data=_DATA, language=tongue_of(language).name, longest=LONGEST_PLACE)
-    return _prompt(rules, asked, most_output=2000 + 8 * len(chunk), again=again)
+    return _prompt(rules, question, most_output=2000 + 8 * len(chunk), again=again)
 
 
 def convert(chunk: Sequence[tuple[Place, Subject]], language: str, *, again: bool = False) -> Prompt:
@@ -94,9 +94,9 @@ def convert(chunk: Sequence[tuple[Place, Subject]], language: str, *, again: boo
 
 def summarise(domains: Sequence[tuple[str, Sequence[str]]], language: str, *, again: bool = False) -> Prompt:
     """What is the whole about?  domains: names with the names of their features."""
-    asked = {"domains": [{"domain": domain, "features": list(features)} for domain, features in domains]}
+    question = {"domains": [{"domain": domain, "features": list(features)} for domain, features in domains]}
     rules = _SUMMARISE.format(data=_DATA, language=tongue_of(language).name, longest=LONGEST_SUMMARY)
-    return _prompt(rules, asked, most_output=800, again=again)
+    return _prompt(rules, question, most_output=800, again=again)
 
 
 def summarised(specification: Specification) -> list[tuple[str, list[str]]]:
@@ -119,8 +119,8 @@ def _suites(subject: Subject) -> list[str]:
     return [clean(suite, LONGEST_SUITE) for suite in subject.suites[-MOST_SUITES:]]
 
 
-def _prompt(rules: str, asked: dict[str, Any], *, most_output: int, again: bool) -> Prompt:
+def _prompt(rules: str, question: dict[str, Any], *, most_output: int, again: bool) -> Prompt:
     system = f"{rules}\n{_AGAIN}" if again else rules
-    content = json.dumps(asked, ensure_ascii=False, separators=(",", ":"))
+    content = json.dumps(question, ensure_ascii=False, separators=(",", ":"))
     messages = [{"role": "system", "content": system}, {"role": "user", "content": content}]
     return Prompt(messages, most_output)

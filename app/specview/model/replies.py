@@ -50,7 +50,7 @@ class _Completion(BaseModel):
     usage: Any = None
 
 
-def read_reply(content: bytes, asked: dict[str, Any], canaries: Canaries) -> ModelReply:
+def read_reply(content: bytes, request: dict[str, Any], canaries: Canaries) -> ModelReply:
     """The first choice.  Raises: CallFailed no_json, cut_off, held_key."""
     try:
         completion = _Completion.model_validate_json(content)
@@ -65,7 +65,7 @@ def read_reply(content: bytes, asked: dict[str, Any], canaries: Canaries) -> Mod
         usage = _Usage.model_validate(completion.usage)
         used = Tokens(usage.prompt_tokens, usage.completion_tokens)
     except ValidationError:
-        used = Tokens(estimate(json.dumps(asked["messages"], ensure_ascii=False)), estimate(choice.message.content))
+        used = Tokens(estimate(json.dumps(request["messages"], ensure_ascii=False)), estimate(choice.message.content))
     return ModelReply(choice.message.content, used)
 
 

@@ -20,8 +20,8 @@ class Timing:
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     roll: Callable[[], float] = random.random
 
-    def pause(self, failures: int, asked: float = 0) -> float:
+    def pause(self, failures: int, floor: float = 0) -> float:
         """Seconds after the n-th failure: between half and all of its step, and no less than the endpoint asked for."""
         step = min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2.0 ** (failures - 1))
         jittered = step * (0.5 + self.roll() / 2)
-        return asked + jittered if asked else jittered
+        return floor + jittered if floor else jittered

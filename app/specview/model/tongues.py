@@ -68,12 +68,12 @@ def touches(text: str, language: str) -> bool:
 
 def in_tongue(words: Iterable[str], language: str) -> bool:
     """Whether words that are not from the test itself can be of the language; True without any."""
-    told = list(words)
+    spoken = list(words)
     tongue = tongue_of(language)
-    letters = [char for word in told for char in word if char.isalpha()]
+    letters = [char for word in spoken for char in word if char.isalpha()]
     if tongue.scripts and sum(_is_of(char, tongue.scripts) for char in letters) < OWN_LETTERS * len(letters):
         return False
-    return tongue.scripts != LATIN or tongue.name == "English" or sum(word in _ENGLISH for word in told) < 2
+    return tongue.scripts != LATIN or tongue.name == "English" or sum(word in _ENGLISH for word in spoken) < 2
 
 
 def _is_of(char: str, scripts: tuple[str, ...]) -> bool:

@@ -117,10 +117,10 @@ def add(tx: Tx, repository: Repository, *, now: datetime) -> Codebase:
 
 def add_each(tx: Tx, repositories: Iterable[Repository], *, now: datetime) -> dict[AddressKey, Codebase]:
     """Add many repositories that are missing.  Returns: by `address_of`."""
-    asked = {address_of(repository): repository for repository in repositories}
-    if not asked:
+    by_address = {address_of(repository): repository for repository in repositories}
+    if not by_address:
         return {}
-    ordered = [asked[address] for address in sorted(asked)]
+    ordered = [by_address[address] for address in sorted(by_address)]
     rows = [{"id": uuid4(), "host": one.host, "owner": one.owner, "name": one.name, "now": now} for one in ordered]
     tx.write_each(_ADD, rows)
     of = {"hosts": [one.host for one in ordered], "owners": [one.owner for one in ordered]}

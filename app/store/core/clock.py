@@ -128,7 +128,7 @@ _clocks: WeakKeyDictionary[Engine, Clock] = WeakKeyDictionary()
 def clock_of(engine: Engine) -> Clock:
     """The copy of this engine's database."""
     if engine not in _clocks:
-        _clocks[engine] = Clock(lambda: _database(engine), lambda ahead: _told(engine, ahead))
+        _clocks[engine] = Clock(lambda: _database(engine), lambda ahead: _log_skew(engine, ahead))
     return _clocks[engine]
 
 
@@ -138,7 +138,7 @@ def _database(engine: Engine) -> datetime:
     return found
 
 
-def _told(engine: Engine, ahead: timedelta) -> None:
+def _log_skew(engine: Engine, ahead: timedelta) -> None:
     if abs(ahead) > TOLERATED:
         log.warning("clock_skew", ahead_seconds=round(ahead.total_seconds(), 3))
     # the schema is older, or the role may not write; a relevant skew is in the log already

@@ -144,9 +144,9 @@ class HistoryRow(NamedTuple):
     job_id: UUID
 
 
-def add(tx: Tx, *asked: Request) -> None:
+def add(tx: Tx, *added: Request) -> None:
     """Record that a user asked for jobs.  Asking twice leaves one row; a user who left and joins again is joined."""
-    tx.write_each(_ADD, [_row(request) for request in asked])
+    tx.write_each(_ADD, [_row(request) for request in added])
 
 
 def _row(request: Request) -> dict[str, object]:
@@ -175,12 +175,12 @@ def role(tx: Tx, job_id: UUID, user_id: UUID) -> str | None:
     return found
 
 
-def asked(tx: Tx, job_id: UUID, user_id: UUID) -> bool:
+def has_asked(tx: Tx, job_id: UUID, user_id: UUID) -> bool:
     """Whether the user asked for the job and has not left it."""
     return role(tx, job_id, user_id) not in (None, "left")
 
 
-def asked_of(tx: Tx, codebase_id: UUID, user_id: UUID) -> bool:
+def has_asked_of(tx: Tx, codebase_id: UUID, user_id: UUID) -> bool:
     """Whether the user asked for any job of the repository and has not left it."""
     return bool(tx.run(_ASKED_OF, codebase_id=codebase_id, user_id=user_id).scalar_one())
 

@@ -59,8 +59,8 @@ def find(tx: Tx, part: str, *, local: str, with_local: bool, most: int) -> list[
     part: in lower case; empty for any.  local: the host of repositories of this machine, which are left out unless
     `with_local`.  The newest result is that of `branch_commits.newest`.
     """
-    asked = {"pattern": f"%{_literal(part)}%"} if part else {}
-    return tx.run(_FOUND if part else _NEWEST, local=local, with_local=with_local, most=most, **asked).values(
+    parameters = {"pattern": f"%{_literal(part)}%"} if part else {}
+    return tx.run(_FOUND if part else _NEWEST, local=local, with_local=with_local, most=most, **parameters).values(
         ExploredRow
     )
 

@@ -82,7 +82,7 @@ class FeatureRow:
     behaviours: Sequence[Behaviour]
 
 
-class AskedRow(NamedTuple):
+class SpecRequestRow(NamedTuple):
     """The parameters of a job.  version, units: None until the document exists."""
 
     job_id: UUID
@@ -155,14 +155,14 @@ def ask(tx: Tx, job_id: UUID, *, user_id: UUID, analysis_id: UUID, language: str
     tx.write(_ASK, job_id=job_id, user_id=user_id, analysis_id=analysis_id, language=language, mode=mode.value)
 
 
-def asked(tx: Tx, job_id: UUID) -> AskedRow | None:
+def requested(tx: Tx, job_id: UUID) -> SpecRequestRow | None:
     """The parameters of a job."""
-    return asked_each(tx, [job_id]).get(job_id)
+    return requested_each(tx, [job_id]).get(job_id)
 
 
-def asked_each(tx: Tx, job_ids: Collection[UUID]) -> dict[UUID, AskedRow]:
+def requested_each(tx: Tx, job_ids: Collection[UUID]) -> dict[UUID, SpecRequestRow]:
     """The parameters of many jobs, by job; jobs of accounts that no longer exist are missing."""
-    return {row.job_id: row for row in tx.run(_ASKED, job_ids=[*map(str, job_ids)]).values(AskedRow)}
+    return {row.job_id: row for row in tx.run(_ASKED, job_ids=[*map(str, job_ids)]).values(SpecRequestRow)}
 
 
 def running(tx: Tx, key: str) -> UUID | None:

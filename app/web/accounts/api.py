@@ -38,12 +38,12 @@ def list_reservations() -> dict[str, Any]:
 
 
 @api.post("/quota/check")
-@api.input(QuotaQuestion, arg_name="asked")
+@api.input(QuotaQuestion, arg_name="body")
 @api.output(QuotaShape)
 @api.doc(operation_id="checkQuota", tags=["Quota"])
-def check_quota(asked: QuotaQuestion) -> dict[str, Any]:
+def check_quota(body: QuotaQuestion) -> dict[str, Any]:
     """Whether this many units would be accepted now; reserves nothing."""
-    return asked_units_json(usage.check(wired().uow, auth.somebody(), asked.event, asked.amount, now=utc_now()))
+    return asked_units_json(usage.check(wired().uow, auth.somebody(), body.event, body.amount, now=utc_now()))
 
 
 @api.get("/me")
@@ -83,29 +83,29 @@ def list_tokens() -> dict[str, Any]:
 
 
 @api.post("/me/tokens")
-@api.input(NewToken, arg_name="asked")
+@api.input(NewToken, arg_name="body")
 @api.output(MadeTokenShape, 201)
 @api.doc(operation_id="addToken", tags=["Account"])
-def add_token(asked: NewToken) -> dict[str, Any]:
+def add_token(body: NewToken) -> dict[str, Any]:
     """Create a token; its secret is shown only once.  A token can only grant scopes that it has itself.
 
     A token made by another one ends with it at the latest, and is revoked with it.
     """
     account = auth.person("write")
-    if excess := set(asked.scopes) - tokens.may_grant(g.caller.scopes):
+    if excess := set(body.scopes) - tokens.may_grant(g.caller.scopes):
         raise Forbidden(f"This token lacks the scope {min(excess)!r}, so it cannot grant it")
     token = tokens.add_token(
         wired().uow,
         account.user_id,
-        scopes=tuple(asked.scopes),
-        name=asked.name,
-        expires_at=asked.expires_at,
+        scopes=tuple(body.scopes),
+        name=body.name,
+        expires_at=body.expires_at,
         made_by=auth.own_token(),
         now=utc_now(),
     )
     notices.tell(account, notices.NEW_TOKEN)
     row = {"id": token.token_id, "prefix": token.prefix, "scopes": list(token.scopes), "token": token.secret}
-    return row | {"name": asked.name, "expires_at": token.expires_at}
+    return row | {"name": body.name, "expires_at": token.expires_at}
 
 
 @api.delete("/me/tokens/<uuid:token_id>")

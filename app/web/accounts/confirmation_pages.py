@@ -6,7 +6,7 @@ from flask import Response, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as Redirect
 
 from app.errors import ConfirmationNeeded, Problem, Unauthenticated
-from app.services.accounts import confirmations, passkeys, ways_in
+from app.services.accounts import confirmations, passkeys, sign_in_methods
 from app.services.accounts.passkeys import Ceremony
 from app.web.accounts.mails import mails
 from app.web.accounts.passkey_pages import answer, ask_browser, asked_browser
@@ -74,7 +74,7 @@ def _refused(problem: Problem) -> PageAnswer:
 
 def _page(problem: Problem | None = None) -> str:
     services, offers_github = wired(), wired().settings.github_client_id is not None
-    ways = ways_in.of_user(services.uow, auth.person().user_id, offers_github=offers_github)
+    ways = sign_in_methods.of_user(services.uow, auth.person().user_id, offers_github=offers_github)
     return render_template(
         "accounts/confirm.html",
         ways=ways,

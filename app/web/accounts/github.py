@@ -41,7 +41,7 @@ class GitHub:
     def address(self, state: str, verifier: str, callback: str) -> str:
         """Where the browser goes to be asked."""
         digest = hashlib.sha256(verifier.encode()).digest()
-        asked = {
+        parameters = {
             "response_type": "code",
             "client_id": self.settings.github_client_id or "",
             "redirect_uri": callback,
@@ -50,7 +50,7 @@ class GitHub:
             "code_challenge": base64.urlsafe_b64encode(digest).rstrip(b"=").decode(),
             "code_challenge_method": "S256",
         }
-        return f"{self.settings.github_oauth_url}/login/oauth/authorize?{urlencode(asked)}"
+        return f"{self.settings.github_oauth_url}/login/oauth/authorize?{urlencode(parameters)}"
 
     def identity(self, code: str, verifier: str, callback: str) -> Identity:
         """Exchange the code, and read whose it is.  Raises: InvalidInput, GitHostUnreachable, Busy."""

@@ -59,12 +59,12 @@ def unlink_github() -> Response | PageAnswer:
 def come_back() -> Response | PageAnswer:
     """GitHub leads here, with a code or with the person's refusal."""
     _require_offer()
-    asked = session.pop(ASKED, None)
-    is_link = isinstance(asked, dict) and bool(asked.get("is_link"))
+    kept = session.pop(ASKED, None)
+    is_link = isinstance(kept, dict) and bool(kept.get("is_link"))
     try:
-        return _link(_identity(asked)) if is_link else _sign_in(_identity(asked))
+        return _link(_identity(kept)) if is_link else _sign_in(_identity(kept))
     except TOLD as problem:
-        return _told(problem, is_link=is_link)
+        return _refused(problem, is_link=is_link)
 
 
 def _lead(*, is_link: bool) -> str:
@@ -77,17 +77,17 @@ def _lead(*, is_link: bool) -> str:
     return render_template("accounts/github.html", address=github().address(state, verifier, _callback()))
 
 
-def _identity(asked: object) -> Identity:
+def _identity(kept: object) -> Identity:
     """Raises: InvalidInput, GitHostUnreachable, Busy."""
-    if not isinstance(asked, dict) or not secrets.compare_digest(
-        asked["state"].encode(), request.args.get("state", "").encode(errors="replace")
+    if not isinstance(kept, dict) or not secrets.compare_digest(
+        kept["state"].encode(), request.args.get("state", "").encode(errors="replace")
     ):
         raise InvalidInput(use_cases.EXPIRED)
-    user_id = auth.person("write").user_id if asked["is_link"] else None
-    use_cases.come_back(wired().uow, asked["state"], user_id=user_id, now=utc_now())
+    user_id = auth.person("write").user_id if kept["is_link"] else None
+    use_cases.come_back(wired().uow, kept["state"], user_id=user_id, now=utc_now())
     if "error" in request.args:
         raise InvalidInput(DENIED)
-    return github().identity(request.args.get("code", ""), asked["verifier"], _callback())
+    return github().identity(request.args.get("code", ""), kept["verifier"], _callback())
 
 
 def _link(who: Identity) -> Response:
@@ -104,7 +104,7 @@ def _sign_in(who: Identity) -> Response:
     return begin_session(session_secret)
 
 
-def _told(problem: Problem, *, is_link: bool) -> PageAnswer:
+def _refused(problem: Problem, *, is_link: bool) -> PageAnswer:
     if is_link and auth.viewer():
         return refused("github", problem)
     return again("accounts/sign_in.html", problem)

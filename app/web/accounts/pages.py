@@ -56,10 +56,10 @@ def show_tokens() -> str:
 @pages.post("/tokens")
 def add_token() -> str:
     """Create one and show it; this is the only time, so there is no redirect."""
-    account, asked = auth.person_with_proof(), read(TokenForm, request.form)
-    scopes = ("read", "write") if asked.may_write else ("read",)
+    account, form = auth.person_with_proof(), read(TokenForm, request.form)
+    scopes = ("read", "write") if form.may_write else ("read",)
     own, now = auth.own_session(), utc_now()
-    token = tokens.add_token(wired().uow, account.user_id, scopes=scopes, name=asked.name, session=own, now=now)
+    token = tokens.add_token(wired().uow, account.user_id, scopes=scopes, name=form.name, session=own, now=now)
     notices.tell(account, notices.NEW_TOKEN)
     return _tokens(token)
 

@@ -40,12 +40,12 @@ def add_passkey() -> Redirect | PageAnswer:
     """Store the passkey that the browser made."""
     account, name = auth.person("write"), request.form.get("name", "")
     try:
-        asked = asked_browser(Ceremony.REGISTER)
+        ceremony = asked_browser(Ceremony.REGISTER)
         passkeys.register(
             wired().uow,
             account,
             answer(),
-            asked["challenge"],
+            ceremony["challenge"],
             site(),
             name=name,
             session=auth.own_session(),
@@ -98,14 +98,14 @@ def sign_up_with_passkey() -> Redirect | PageAnswer:
     """Create the account and begin its first session.  Raises: Forbidden where only operators create accounts."""
     require_open()
     try:
-        asked = asked_browser(Ceremony.SIGN_UP)
+        ceremony = asked_browser(Ceremony.SIGN_UP)
         made = passkeys.sign_up_with(
             wired().uow,
             answer(),
-            asked["challenge"],
+            ceremony["challenge"],
             site(),
-            user_id=UUID(asked["user_id"]),
-            email=asked["email"],
+            user_id=UUID(ceremony["user_id"]),
+            email=ceremony["email"],
             name=request.form.get("name", ""),
             network=network(),
             now=utc_now(),

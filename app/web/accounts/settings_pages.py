@@ -67,8 +67,8 @@ def delete_account() -> Redirect | PageAnswer:
     account, typed = auth.person("write"), request.form
     try:
         if typed.get("email", "").strip().lower() != (account.email or "").lower():
-            told = Message("Type the e-mail address of this account to delete it.")
-            raise InvalidInput(told, errors=[{"pointer": "/email", "detail": told}])
+            message = Message("Type the e-mail address of this account to delete it.")
+            raise InvalidInput(message, errors=[{"pointer": "/email", "detail": message}])
         own, now = auth.own_session(), utc_now()
         confirmations.require(wired().uow, account.user_id, typed.get("current", ""), session=own, now=now)
     except TOLD_ON_THE_FORM as problem:

@@ -19,16 +19,16 @@ def usage_json(found: PeriodUsage) -> dict[str, Any]:
     }
 
 
-def asked_units_json(asked: AskedUnits) -> dict[str, Any]:
+def asked_units_json(answer: AskedUnits) -> dict[str, Any]:
     """Whether this many units would be accepted."""
     return {
-        "event_type": asked.event_type.value,
-        "amount": asked.amount,
-        "allowed": asked.fits,
-        "used": asked.usage.used,
-        "reserved": asked.usage.reserved,
-        "limit": asked.usage.limit,
-        "resets_at": asked.period.end.isoformat(),
+        "event_type": answer.event_type.value,
+        "amount": answer.amount,
+        "allowed": answer.fits,
+        "used": answer.usage.used,
+        "reserved": answer.usage.reserved,
+        "limit": answer.usage.limit,
+        "resets_at": answer.period.end.isoformat(),
     }
 
 

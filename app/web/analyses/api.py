@@ -21,22 +21,22 @@ from app.web.limits.duplicate_requests import only_one
 
 
 @api.post("/analyses")
-@api.input(SubmitAnalysis, arg_name="asked")
+@api.input(SubmitAnalysis, arg_name="body")
 @api.output(JobShape, ACCEPTED, description="Accepted, or joined to the analysis of this commit that is under way")
 @api.doc(operation_id="submitAnalysis", tags=["Analyses"], responses={200: "Already analysed; nothing is billed"})
-def submit_analysis(asked: SubmitAnalysis) -> ApiAnswer:
+def submit_analysis(body: SubmitAnalysis) -> ApiAnswer:
     """Analyse a commit.
 
     This reserves one analysis and enqueues it, in one transaction.  With `Idempotency-Key`, a repeated request gets the
     stored answer.  If the last analysis of the commit failed, nothing starts unless `retry` is true.
     """
     account, services = auth.somebody("write"), wired()
-    key = idempotency_key(asked.model_dump(), rendered)
+    key = idempotency_key(body.model_dump(), rendered)
     with only_one(account.user_id, key):
         # a replay is answered without asking the Git host again
-        if key and asks_host(asked) and (stored := find_answer(services.uow, account.user_id, key)):
+        if key and asks_host(body) and (stored := find_answer(services.uow, account.user_id, key)):
             return answered(stored)
-        item = wanted(asked, account)
+        item = wanted(body, account)
         return answered(submit.submit(services.uow, account.user_id, item, services.policy, key=key))
 
 

@@ -21,28 +21,28 @@ from app.web.limits.duplicate_requests import only_one
 
 
 @api.post("/analyses/batch")
-@api.input(SubmitBatch, arg_name="asked")
+@api.input(SubmitBatch, arg_name="body")
 @api.output(BatchShape, ACCEPTED, description="At least one item was accepted or joined")
 @api.doc(operation_id="submitBatch", tags=["Analyses"], responses={200: "No item was accepted; each has its reason"})
-def submit_many(asked: SubmitBatch) -> package.ApiAnswer:
+def submit_many(body: SubmitBatch) -> package.ApiAnswer:
     """Analyse up to 100 commits.
 
     All reservations are made in one transaction.  Each item has its own answer; with `atomic`, either all items are
     accepted or none.  With `Idempotency-Key`, a repeated request gets the stored answer.
     """
     account, services = auth.somebody("write"), wired()
-    key = idempotency_key(asked.model_dump(), _rendered)
+    key = idempotency_key(body.model_dump(), _rendered)
     with only_one(account.user_id, key):
         # a replay is answered without asking the Git hosts again
         if key and (stored := find_answer(services.uow, account.user_id, key)):
             return stored.body, stored.status, REPLAYED
-        auth.count_writes(account, len(asked.items) - 1)  # one was counted with the request
-        items = wanted_each(asked.items, account)
-        found = submit_batch(services.uow, account.user_id, items, services.policy, atomic=asked.atomic, key=key)
+        auth.count_writes(account, len(body.items) - 1)  # one was counted with the request
+        items = wanted_each(body.items, account)
+        found = submit_batch(services.uow, account.user_id, items, services.policy, atomic=body.atomic, key=key)
     if isinstance(found, Stored):
         return found.body, found.status, REPLAYED
-    status, body = _rendered(found)
-    return body, status, {}
+    status, answer = _rendered(found)
+    return answer, status, {}
 
 
 def _rendered(outcomes: BatchOutcomes) -> Rendered:

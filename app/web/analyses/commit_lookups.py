@@ -62,7 +62,7 @@ class Lookups:
         deadline = began + self.seconds if until is None else until
         lane = self.local if repository.is_local else self.lane
         self._enter(lane, client, repository.host, None if until is None else max(0.0, until - began))
-        answer = self._asked(lane, client, repository, ref, commit)
+        answer = self._from_host(lane, client, repository, ref, commit)
         try:
             return answer.result(max(0.0, deadline - time.monotonic()))
         except TimeoutError:
@@ -86,7 +86,7 @@ class Lookups:
                 raise
             raise Busy("The batch's time limit passed before this item was looked up.", retry_after=1) from problem
 
-    def _asked(
+    def _from_host(
         self, lane: Lane, client: str, repository: Repository, ref: str | None, commit: str | None
     ) -> Future[FoundCommit]:
         """Ask in a separate thread, because neither a name resolution nor git can be told to stop."""

@@ -45,9 +45,9 @@ def show_dashboard() -> str:
 def submit_form() -> Response | tuple[str, int, dict[str, str]]:
     """Submit, then show the job at its own address."""
     try:
-        asked = pasted(read(SubmitForm, request.form))
+        form = pasted(read(SubmitForm, request.form))
         account = auth.somebody("write")
-        item = wanted(asked.analysis(), account)
+        item = wanted(form.analysis(), account)
         answer = submit.submit(wired().uow, account.user_id, item, wired().policy)
     except TOLD_BESIDE_THE_FIELD as problem:
         page, headers = _home(request.form.get("repository", ""), problem), {}
@@ -70,12 +70,12 @@ def cancel_form(job_id: UUID) -> Response:
 def check_form() -> str | tuple[str, int, dict[str, str]]:
     """Say what a submission would do and cost, and submit nothing."""
     try:
-        asked = pasted(read(SubmitForm, request.form))
-        foreseen = _foreseen(asked, auth.somebody("write"))
+        form = pasted(read(SubmitForm, request.form))
+        foreseen = _foreseen(form, auth.somebody("write"))
     except TOLD_BESIDE_THE_FIELD as problem:
         headers = {} if problem.retry_after is None else {"Retry-After": str(problem.retry_after)}
         return _home(request.form.get("repository", ""), problem), problem.status, headers
-    return _home(asked.repository, foreseen=foreseen)
+    return _home(form.repository, foreseen=foreseen)
 
 
 def pasted(form: SubmitForm) -> SubmitForm:
@@ -84,15 +84,15 @@ def pasted(form: SubmitForm) -> SubmitForm:
     return form.model_copy(update={"repository": plain_address(form.repository, hosts)})
 
 
-def _foreseen(asked: SubmitForm, account: Account) -> dict[str, Any]:
+def _foreseen(form: SubmitForm, account: Account) -> dict[str, Any]:
     """What there is of the commit; units: of the account, which may be a visitor's."""
     services = wired()
-    item = wanted(asked.analysis(), account)
+    item = wanted(form.analysis(), account)
     return {
         "repository": item.repository,
-        "typed": asked.repository,
+        "typed": form.repository,
         "commit": item.commit,
-        "ref": item.ref or asked.ref,
+        "ref": item.ref or form.ref,
         "existing": existing.of_commit(services.uow, account, item.repository, item.commit, services.policy),
         "branches": services.branches(item.repository),
         "usage": usage.usage(services.uow, account, now=utc_now()),

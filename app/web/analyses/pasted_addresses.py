@@ -55,8 +55,8 @@ def _page(parts: list[str]) -> str:
     where, page = parts[:2], [part for part in parts[2:] if part != "-"]
     kind = page[0] if page else ""
     if kind in _OF_CHANGE and page[1:2] and page[1].isdigit():
-        told = _OF_CHANGE[kind]
-        raise InvalidInput(told, errors=[{"pointer": "/repository", "detail": told}])
+        message = _OF_CHANGE[kind]
+        raise InvalidInput(message, errors=[{"pointer": "/repository", "detail": message}])
     for words in _OF_REF:
         if tuple(page[: len(words)]) == words and page[len(words) :]:
             ref = page[len(words)]

@@ -43,26 +43,26 @@ class _Asked:
         return Wanted(self.address.repository, commit, ref, self.retry, default_branch=head, named=named)
 
 
-def wanted(asked: SubmitAnalysis, account: Account) -> Wanted:
+def wanted(body: SubmitAnalysis, account: Account) -> Wanted:
     """Parse the address and ask its host for the commit.
 
     The quota decides later, when it is known whether there is a result of the commit, which costs nothing.
     Raises: InvalidInput, TooManyRequests, Busy, RepositoryNotFound, CommitNotFound, GitHostUnreachable.
     """
-    return _Resolver(wired(), lookups(), str(account.user_id)).resolve(_read(asked))
+    return _Resolver(wired(), lookups(), str(account.user_id)).resolve(_read(body))
 
 
-def asks_host(asked: SubmitAnalysis) -> bool:
+def asks_host(body: SubmitAnalysis) -> bool:
     """Whether `wanted` has to ask the repository's host, which takes time and may fail.  Raises: InvalidInput."""
-    return _read(asked).asks_host
+    return _read(body).asks_host
 
 
-def wanted_each(asked: Sequence[SubmitAnalysis], account: Account) -> list[Wanted | Problem]:
+def wanted_each(body: Sequence[SubmitAnalysis], account: Account) -> list[Wanted | Problem]:
     """Resolve many submissions within the time of one; an item that fails has its Problem instead.
 
     Raises: TooManyRequests, Busy while other batches ask their hosts.
     """
-    items = [_caught(_read, one) for one in asked]
+    items = [_caught(_read, one) for one in body]
     resolver = _Resolver(wired(), lookups(), str(account.user_id))
     if not any(isinstance(item, _Asked) and item.asks_host for item in items):
         return [_caught(resolver.resolve, item) for item in items]
@@ -99,23 +99,23 @@ def _caught(use: Callable[Concatenate[T, P], R], given: T | Problem, *more: P.ar
         return problem
 
 
-def _read(asked: SubmitAnalysis) -> _Asked:
+def _read(body: SubmitAnalysis) -> _Asked:
     settings = wired().settings
-    address = parse_address(asked.repository, settings.allowed_git_hosts)
+    address = parse_address(body.repository, settings.allowed_git_hosts)
     if address.repository.is_local and settings.local_repos_root is None:
         detail = "local repositories need the setting LOCAL_REPOS_ROOT"
         raise InvalidInput(
             "This service has no local repositories.", errors=[{"pointer": "/repository", "detail": detail}]
         )
-    ref, commit = _revision(asked, address)
-    return _Asked(address, ref, commit, asked.retry)
+    ref, commit = _revision(body, address)
+    return _Asked(address, ref, commit, body.retry)
 
 
-def _revision(asked: SubmitAnalysis, address: SubmittedAddress) -> tuple[str | None, str | None]:
+def _revision(body: SubmitAnalysis, address: SubmittedAddress) -> tuple[str | None, str | None]:
     """Members of the request take precedence over a ref or commit in the address."""
-    if asked.ref is not None or asked.commit is not None:
+    if body.ref is not None or body.commit is not None:
         return (
-            None if asked.ref is None else check_ref(asked.ref),
-            None if asked.commit is None else check_commit(asked.commit, may_be_short=address.repository.is_local),
+            None if body.ref is None else check_ref(body.ref),
+            None if body.commit is None else check_commit(body.commit, may_be_short=address.repository.is_local),
         )
     return address.ref, address.commit

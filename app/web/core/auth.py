@@ -10,7 +10,7 @@ from flask import g, request, session
 from app.errors import Forbidden, Message, Unauthenticated
 from app.services.accounts import accounts, check_caller, sessions, tokens
 from app.services.accounts.throttle import charge, throttle
-from app.services.jobs.tell import Reader
+from app.services.jobs.disclose import Reader
 from app.store.accounts.users import Account
 from app.web.core.context import utc_now, wired
 from app.web.limits import rate_limits

@@ -152,12 +152,12 @@ def _refuse(responses: dict[str, Any], refusals: dict[str, str]) -> None:
     for status, text in refusals.items():
         responses.setdefault(status, {"description": text})
     for status, response in responses.items():
-        told = [
+        headers = [
             *(LIMITED if status < "300" or status == "429" else ()),
             *(["Retry-After"] if status in DELAYED else []),
         ]
-        if told:
-            response["headers"] = {name: {"$ref": f"#/components/headers/{name}"} for name in told}
+        if headers:
+            response["headers"] = {name: {"$ref": f"#/components/headers/{name}"} for name in headers}
         if status >= "400":
             response["content"] = {PROBLEM: {"schema": {"$ref": "#/components/schemas/Problem"}}}
         elif status == "200" and "202" in responses and "content" not in response:  # the same answer with less work

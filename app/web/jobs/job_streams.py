@@ -19,7 +19,7 @@ from app.concurrency import Lane
 from app.domain.jobs import Job
 from app.errors import Message, Problem
 from app.services.jobs import follow
-from app.services.jobs.tell import Asked, Reader, told
+from app.services.jobs.disclose import OwnRequest, Reader, disclosed
 from app.services.policy import Policy
 from app.store.core.unit_of_work import UnitOfWork
 from app.web.jobs.job_json import job_json
@@ -103,13 +103,13 @@ class Live:
 
         Raises: NotFound.
         """
-        seen, asked = self._look(job_id), follow.asked(self.uow, job_id, reader)
+        seen, own = self._look(job_id), follow.own_request(self.uow, job_id, reader)
         with self._lock:
             self._jobs.setdefault(job_id, _Watched(threading.Condition(self._lock))).watchers += 1
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="live", daemon=True)
                 self._thread.start()
-        return Stream(self, job_id, seen, last_id, reader, asked)
+        return Stream(self, job_id, seen, last_id, reader, own)
 
     def close(self, job_id: UUID) -> None:
         """Stop watching a job."""
@@ -174,7 +174,7 @@ class Stream:
     first: SeenJob
     last_id: str | None
     reader: Reader
-    asked: Asked | None
+    own: OwnRequest | None
     _closed: bool = False
 
     def close(self) -> None:
@@ -200,7 +200,7 @@ class Stream:
 
     def _event(self, seen: SeenJob, before: SeenJob | None) -> str:
         name = "final" if seen.is_final else "progress" if before and _only_progress(seen, before) else "state"
-        job = self.live.ended(self.job_id, self.reader) if seen.is_final else told(seen.job, self.reader, self.asked)
+        job = self.live.ended(self.job_id, self.reader) if seen.is_final else disclosed(seen.job, self.reader, self.own)
         return f"event: {name}\nid: {seen.id}\ndata: {json.dumps(job_json(job))}\n\n"
 
 

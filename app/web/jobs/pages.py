@@ -29,8 +29,8 @@ def show_job(job_id: UUID) -> str:
     job, previous = other_commits.with_previous(uow, job_id, viewer, policy, asker=auth.asker(), now=utc_now())
     more: dict[str, Any]
     if job.status is Status.COMPLETED:
-        asked = read(SheetQuery, request.args)
-        more = {"tests": rendered_tests(job, asked), "previous": previous, "box": box(job)}
+        query = read(SheetQuery, request.args)
+        more = {"tests": rendered_tests(job, query), "previous": previous, "box": box(job)}
     else:
         more = {"events": read_jobs.timeline(uow, job_id, viewer, asker=auth.asker())}
     shown = {"job": job, "links": links(job.service, job.id), "final": job.is_final}
@@ -49,8 +49,8 @@ def show_timeline(job_id: UUID) -> str:
 @pages.get("/analyses/<uuid:job_id>/test")
 def show_test(job_id: UUID) -> str:
     """One test of the result, and its history in the repository."""
-    asked, viewer, services, now = read(TestQuery, request.args), auth.viewer(), wired(), utc_now()
-    place = TestPlace(asked.file, tuple(asked.suite), asked.name)
+    query, viewer, services, now = read(TestQuery, request.args), auth.viewer(), wired(), utc_now()
+    place = TestPlace(query.file, tuple(query.suite), query.name)
     with heavy(job_id):
         found = read_test_history(services.uow, job_id, viewer, place, now=now)
     job = read_jobs.job(services.uow, job_id, viewer, services.policy, now=now)

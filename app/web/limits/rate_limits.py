@@ -56,9 +56,9 @@ def _all() -> dict[str, Left]:
 
 
 def _tell(response: Response) -> Response:
-    if told := g.get("rate_limits"):
-        policies = (f'"{policy}";q={left.per_minute};w={WINDOW}' for policy, left in told.items())
+    if left_by_policy := g.get("rate_limits"):
+        policies = (f'"{policy}";q={left.per_minute};w={WINDOW}' for policy, left in left_by_policy.items())
         response.headers["RateLimit-Policy"] = ", ".join(policies)
-        limits = (f'"{policy}";r={left.remaining};t={left.seconds}' for policy, left in told.items())
+        limits = (f'"{policy}";r={left.remaining};t={left.seconds}' for policy, left in left_by_policy.items())
         response.headers["RateLimit"] = ", ".join(limits)
     return response

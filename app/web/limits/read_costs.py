@@ -14,7 +14,7 @@ from flask import current_app
 from app import shared_table
 from app.concurrency import Lane
 from app.errors import Message, Unauthenticated
-from app.remembered import Remembered
+from app.lru_cache import LruCache
 from app.services.results import outline, read_tests
 from app.services.results.outline import Outline
 from app.store.accounts.users import Account
@@ -44,15 +44,15 @@ class Reads:
     buckets: Buckets
     heavy: Lane
     exports: Lane = field(default_factory=lambda: Lane(Message("exports"), EXPORTS, EXPORTS_OF_CLIENT))
-    outlines: Remembered[tuple[UUID, TestFilter], Outline] = field(
-        default_factory=lambda: Remembered(MOST_OUTLINED, lambda one: 1 + len(one.files))
+    outlines: LruCache[tuple[UUID, TestFilter], Outline] = field(
+        default_factory=lambda: LruCache(MOST_OUTLINED, lambda one: 1 + len(one.files))
     )
     #: pages of tests by job, filters with sort and view, number and language
-    sheets: Remembered[tuple[UUID, tuple[tuple[str, str], ...], int, str], bytes] = field(
-        default_factory=lambda: Remembered(MOST_RENDERED, lambda one: 500 + len(one))  # with its key
+    sheets: LruCache[tuple[UUID, tuple[tuple[str, str], ...], int, str], bytes] = field(
+        default_factory=lambda: LruCache(MOST_RENDERED, lambda one: 500 + len(one))  # with its key
     )
     #: how many behaviours changed between two documents, by group
-    changes: Remembered[tuple[UUID, UUID], Mapping[str, int]] = field(default_factory=lambda: Remembered(MOST_COMPARED))
+    changes: LruCache[tuple[UUID, UUID], Mapping[str, int]] = field(default_factory=lambda: LruCache(MOST_COMPARED))
 
     @classmethod
     def of(cls, *, per_minute: int, heavy: int) -> Reads:

@@ -23,14 +23,14 @@ MOST_EVENTS = 60_000
 
 
 @api.get("/operator/audit")
-@api.input(AuditQuery, location="query", arg_name="asked")
+@api.input(AuditQuery, location="query", arg_name="query")
 @api.output(AuditShape)
 @api.doc(operation_id="audit", tags=["Operator"])
-def show_audit(asked: AuditQuery) -> dict[str, Any]:
+def show_audit(query: AuditQuery) -> dict[str, Any]:
     """Check every invariant on the live database and list the rows that violate it.  Needs an operator's token."""
     auth.reading_operator()
     now = utc_now()
-    found = audit(wired().uow, since=asked.since, most=asked.limit, within=WITHIN)
+    found = audit(wired().uow, since=query.since, most=query.limit, within=WITHIN)
     statuses = [finding.status for finding in found]
     return {
         "at": now,
@@ -41,28 +41,28 @@ def show_audit(asked: AuditQuery) -> dict[str, Any]:
 
 
 @api.get("/operator/tenants")
-@api.input(TenantsQuery, location="query", arg_name="asked")
+@api.input(TenantsQuery, location="query", arg_name="query")
 @api.output(TenantsShape)
 @api.doc(operation_id="tenants", tags=["Operator"])
-def show_tenants(asked: TenantsQuery) -> dict[str, Any]:
+def show_tenants(query: TenantsQuery) -> dict[str, Any]:
     """List the users who have jobs waiting or running.  Needs an operator's token."""
     auth.reading_operator()
-    return {"items": tenants.tenants(wired().uow, wired().policy, most=asked.limit)}
+    return {"items": tenants.tenants(wired().uow, wired().policy, most=query.limit)}
 
 
 @api.get("/operator/fairness")
-@api.input(FairnessQuery, location="query", arg_name="asked")
+@api.input(FairnessQuery, location="query", arg_name="query")
 @api.output(FairnessShape)
 @api.doc(operation_id="fairness", tags=["Operator"])
-def show_fairness(asked: FairnessQuery) -> report_waits.Report:
+def show_fairness(query: FairnessQuery) -> report_waits.Report:
     """Report who waited how long and why.  Needs an operator's token."""
     auth.reading_operator()
     now = utc_now()
     return report_waits.report(
         wired().uow,
         wired().policy,
-        by=asked.by,
-        since=asked.since or now - DAY,
+        by=query.by,
+        since=query.since or now - DAY,
         until=now,
         workers={queue: wired().settings.workers(queue) for queue in JOB_QUEUES},
         most=MOST_EVENTS,

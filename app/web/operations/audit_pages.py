@@ -20,14 +20,14 @@ MOST_MEMBERS = 10
 def show_audit_log() -> str:
     """What operators did, newest first."""
     auth.reading_person()
-    asked = read(PageQuery, request.args)
-    found = entries(wired().uow, before=asked.cursor, most=asked.limit + 1)
-    shown = found[: asked.limit]
+    query = read(PageQuery, request.args)
+    found = entries(wired().uow, before=query.cursor, most=query.limit + 1)
+    shown = found[: query.limit]
     return render_template(
         "operations/audit.html",
         entries=[(entry, _facts(entry)) for entry in shown],
-        next=shown[-1].id if len(found) > asked.limit else None,
-        first=asked.cursor is None,
+        next=shown[-1].id if len(found) > query.limit else None,
+        first=query.cursor is None,
         actions=ACTIONS,
     )
 
@@ -35,10 +35,10 @@ def show_audit_log() -> str:
 def _facts(entry: AuditEntry) -> dict[str, str]:
     """The details in words; what was before comes before what is after."""
     ordered = sorted(entry.facts.items(), key=lambda item: item[0] != "before")
-    return {name: _told(value) for name, value in ordered}
+    return {name: _fact(value) for name, value in ordered}
 
 
-def _told(value: object) -> str:
+def _fact(value: object) -> str:
     if isinstance(value, list):
         more = f" and {len(value) - MOST_MEMBERS:,} more" if len(value) > MOST_MEMBERS else ""
         return ", ".join(map(str, value[:MOST_MEMBERS])) + more

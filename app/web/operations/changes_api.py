@@ -19,50 +19,50 @@ from app.web.operations.shapes import QueuePauseShape, TenureShape, TierShape
 
 
 @api.put("/operator/users/<uuid:user_id>/tier")
-@api.input(NewTier, arg_name="asked")
+@api.input(NewTier, arg_name="body")
 @api.output(TenureShape)
 @api.doc(operation_id="changeTier", tags=["Operator"])
-def change_tier(asked: NewTier, user_id: UUID) -> dict[str, Any]:
+def change_tier(body: NewTier, user_id: UUID) -> dict[str, Any]:
     """Change the tier of a user; it applies immediately to waiting jobs.  Needs an operator's token."""
     actor = str(auth.operator().user_id)
-    account = tiers.change_tier(wired().uow, user_id, Tier(asked.tier), wired().policy, actor=actor, now=utc_now())
-    return _told(account)
+    account = tiers.change_tier(wired().uow, user_id, Tier(body.tier), wired().policy, actor=actor, now=utc_now())
+    return _limit_json(account)
 
 
 @api.put("/operator/users/<uuid:user_id>/limit")
-@api.input(NewUserLimit, arg_name="asked")
+@api.input(NewUserLimit, arg_name="body")
 @api.output(TenureShape)
 @api.doc(operation_id="changeUserLimit", tags=["Operator"])
-def change_user_limit(asked: NewUserLimit, user_id: UUID) -> dict[str, Any]:
+def change_user_limit(body: NewUserLimit, user_id: UUID) -> dict[str, Any]:
     """Give a user a limit of their own, or with null their tier's.  Needs an operator's token."""
     actor = str(auth.operator().user_id)
-    return _told(change_limits.change_user_limit(wired().uow, user_id, asked.limit, wired().policy, actor=actor))
+    return _limit_json(change_limits.change_user_limit(wired().uow, user_id, body.limit, wired().policy, actor=actor))
 
 
 @api.put("/operator/tiers/<tier>/limit")
-@api.input(NewLimit, arg_name="asked")
+@api.input(NewLimit, arg_name="body")
 @api.output(TierShape)
 @api.doc(operation_id="changeTierLimit", tags=["Operator"])
-def change_tier_limit(asked: NewLimit, tier: str) -> change_limits.TierLimit:
+def change_tier_limit(body: NewLimit, tier: str) -> change_limits.TierLimit:
     """Let users of a tier run up to this many jobs of each service at once.  Needs an operator's token."""
     actor = str(auth.operator().user_id)
     if tier not in set(Tier):
         raise NotFound(f"There is no tier {tier!r}; the tiers are {', '.join(Tier)}")
-    return change_limits.change_tier_limit(wired().uow, Tier(tier), asked.limit, wired().policy, actor=actor)
+    return change_limits.change_tier_limit(wired().uow, Tier(tier), body.limit, wired().policy, actor=actor)
 
 
 @api.put("/operator/queues/<queue>/pause")
-@api.input(PauseQueue, arg_name="asked")
+@api.input(PauseQueue, arg_name="body")
 @api.output(QueuePauseShape)
 @api.doc(operation_id="pauseQueue", tags=["Operator"])
-def pause_queue(asked: PauseQueue, queue: str) -> dict[str, Any]:
+def pause_queue(body: PauseQueue, queue: str) -> dict[str, Any]:
     """Pause a queue, or with `paused` false resume it.  Needs an operator's token."""
     actor = str(auth.operator().user_id)
-    queues.set_paused(wired().uow, queue, paused=asked.paused, actor=actor, reason=asked.reason)
-    return {"queue": queue, "paused": asked.paused}
+    queues.set_paused(wired().uow, queue, paused=body.paused, actor=actor, reason=body.reason)
+    return {"queue": queue, "paused": body.paused}
 
 
-def _told(account: Account) -> dict[str, Any]:
+def _limit_json(account: Account) -> dict[str, Any]:
     policy = wired().policy.fairness
     return {
         "user_id": account.user_id,

@@ -11,7 +11,7 @@ from app.services.operations.dead_letters import REASONS, Chosen
 from app.web.core import auth
 from app.web.core.context import utc_now, wired
 from app.web.core.pages import pages, read
-from app.web.operations import chosen_letters
+from app.web.operations import one_dead_letter
 from app.web.operations.console_words import REASONS_IN_WORDS
 from app.web.operations.schemas import ConfirmForm, DeadPageQuery
 
@@ -23,16 +23,16 @@ MOST_PAYLOAD = 20_000
 def show_dead_letters() -> str:
     """Dead letters by queue and reason, newest first."""
     account = auth.reading_person()
-    asked = read(DeadPageQuery, request.args)
-    chosen = Chosen(queue=asked.queue, reason=asked.reason)
-    found = dead_letters.find(wired().uow, chosen, before=asked.cursor, most=asked.limit + 1)
-    shown = found[: asked.limit]
+    query = read(DeadPageQuery, request.args)
+    chosen = Chosen(queue=query.queue, reason=query.reason)
+    found = dead_letters.find(wired().uow, chosen, before=query.cursor, most=query.limit + 1)
+    shown = found[: query.limit]
     return render_template(
         "operations/dead.html",
         letters=shown,
-        asked=asked,
+        query=query,
         number=dead_letters.count(wired().uow, chosen),
-        next=shown[-1].id if len(found) > asked.limit else None,
+        next=shown[-1].id if len(found) > query.limit else None,
         queues=ALL_QUEUES,
         reasons=REASONS,
         why=REASONS_IN_WORDS,
@@ -45,7 +45,7 @@ def show_dead_letters() -> str:
 def show_dead_letter(number: int) -> str:
     """One dead letter with its payload, and what can be done with it."""
     account = auth.reading_person()
-    letter = chosen_letters.read_one(number)
+    letter = one_dead_letter.read_one(number)
     return render_template(
         "operations/letter.html",
         letter=letter,
@@ -60,7 +60,7 @@ def show_dead_letter(number: int) -> str:
 def redrive_dead_letter(number: int) -> Response:
     """Turn a dead letter into a message again."""
     actor, _ = str(auth.operating_person().user_id), read(ConfirmForm, request.form)
-    chosen_letters.check_done(dead_letters.redrive(wired().uow, chosen_letters.one(number), actor=actor))
+    one_dead_letter.check_done(dead_letters.redrive(wired().uow, one_dead_letter.one(number), actor=actor))
     return redirect(url_for("pages.show_dead_letters"), 303)
 
 
@@ -68,5 +68,5 @@ def redrive_dead_letter(number: int) -> Response:
 def drop_dead_letter(number: int) -> Response:
     """Delete a dead letter whose job has ended."""
     actor, _ = str(auth.operating_person().user_id), read(ConfirmForm, request.form)
-    chosen_letters.check_done(dead_letters.drop(wired().uow, chosen_letters.one(number), actor=actor))
+    one_dead_letter.check_done(dead_letters.drop(wired().uow, one_dead_letter.one(number), actor=actor))
     return redirect(url_for("pages.show_dead_letters"), 303)

@@ -10,22 +10,22 @@ from app.store.operations.dead_letters import DeadLetter
 from app.web.core import auth
 from app.web.core.api import api
 from app.web.core.context import wired
-from app.web.operations import chosen_letters
+from app.web.operations import one_dead_letter
 from app.web.operations.schemas import DeadQuery
 from app.web.operations.shapes import DeadLetterShape, DeadLettersShape
 
 
 @api.get("/operator/dead")
-@api.input(DeadQuery, location="query", arg_name="asked")
+@api.input(DeadQuery, location="query", arg_name="query")
 @api.output(DeadLettersShape)
 @api.doc(operation_id="listDeadLetters", tags=["Operator"])
-def list_dead_letters(asked: DeadQuery) -> dict[str, Any]:
+def list_dead_letters(query: DeadQuery) -> dict[str, Any]:
     """List dead letters, newest first, with the first 200 characters of each payload.  Needs an operator's token."""
     auth.reading_operator()
-    chosen = Chosen(queue=asked.queue, reason=asked.reason)
-    found = dead_letters.find(wired().uow, chosen, before=asked.cursor, most=asked.limit + 1)
-    page = found[: asked.limit]
-    return {"items": page, "next": page[-1].id if len(found) > asked.limit else None}
+    chosen = Chosen(queue=query.queue, reason=query.reason)
+    found = dead_letters.find(wired().uow, chosen, before=query.cursor, most=query.limit + 1)
+    page = found[: query.limit]
+    return {"items": page, "next": page[-1].id if len(found) > query.limit else None}
 
 
 @api.get("/operator/dead/<int:number>")
@@ -34,7 +34,7 @@ def list_dead_letters(asked: DeadQuery) -> dict[str, Any]:
 def show_dead_letter(number: int) -> DeadLetter:
     """Show a dead letter with its whole payload.  Needs an operator's token."""
     auth.reading_operator()
-    return chosen_letters.read_one(number)
+    return one_dead_letter.read_one(number)
 
 
 @api.post("/operator/dead/<int:number>/redrive")
@@ -42,7 +42,7 @@ def show_dead_letter(number: int) -> DeadLetter:
 def redrive_dead_letter(number: int) -> tuple[str, int]:
     """Turn a dead letter into a message again, with new counts.  Needs an operator's token."""
     actor = str(auth.operator().user_id)
-    chosen_letters.check_done(dead_letters.redrive(wired().uow, chosen_letters.one(number), actor=actor))
+    one_dead_letter.check_done(dead_letters.redrive(wired().uow, one_dead_letter.one(number), actor=actor))
     return "", 204
 
 
@@ -51,5 +51,5 @@ def redrive_dead_letter(number: int) -> tuple[str, int]:
 def drop_dead_letter(number: int) -> tuple[str, int]:
     """Delete a dead letter whose job has ended.  Needs an operator's token."""
     actor = str(auth.operator().user_id)
-    chosen_letters.check_done(dead_letters.drop(wired().uow, chosen_letters.one(number), actor=actor))
+    one_dead_letter.check_done(dead_letters.drop(wired().uow, one_dead_letter.one(number), actor=actor))
     return "", 204

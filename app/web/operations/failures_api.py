@@ -11,11 +11,11 @@ from app.web.operations.shapes import FailuresShape
 
 
 @api.get("/operator/failures")
-@api.input(FailuresQuery, location="query", arg_name="asked")
+@api.input(FailuresQuery, location="query", arg_name="query")
 @api.output(FailuresShape)
 @api.doc(operation_id="failures", tags=["Operator"])
-def list_failures(asked: FailuresQuery) -> Failures:
+def list_failures(query: FailuresQuery) -> Failures:
     """Group the failed jobs of a window by code and message.  Needs an operator's token."""
     auth.reading_operator()
     now = utc_now()
-    return read_failures(wired().uow, since=now - WINDOWS[asked.window], until=now)
+    return read_failures(wired().uow, since=now - WINDOWS[query.window], until=now)

@@ -17,11 +17,11 @@ from app.web.operations.schemas import WINDOWS, FailuresQuery
 def show_failures() -> str:
     """Failed jobs of a window by fingerprint, the most frequent first."""
     auth.reading_person()
-    asked, now = read(FailuresQuery, request.args), utc_now()
+    query, now = read(FailuresQuery, request.args), utc_now()
     return render_template(
         "operations/failures.html",
-        found=read_failures(wired().uow, since=now - WINDOWS[asked.window], until=now),
-        asked=asked,
+        found=read_failures(wired().uow, since=now - WINDOWS[query.window], until=now),
+        query=query,
         windows=WINDOWS,
         links_of=links,
         COLUMNS=COLUMNS,

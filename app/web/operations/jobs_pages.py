@@ -19,14 +19,14 @@ from app.web.operations.schemas import JobsQuery
 def show_jobs() -> str:
     """Newest requests first.  Raises: NotFound if nobody has the e-mail address."""
     auth.reading_person()
-    asked, services = read(JobsQuery, request.args), wired()
-    user_id = accounts.find_person(services.uow, asked.user).user_id if asked.user else None
-    wanted = JobFilter(asked.state, asked.service, asked.queue, asked.tier, user_id, asked.repository, asked.error)
+    query, services = read(JobsQuery, request.args), wired()
+    user_id = accounts.find_person(services.uow, query.user).user_id if query.user else None
+    wanted = JobFilter(query.state, query.service, query.queue, query.tier, user_id, query.repository, query.error)
     return render_template(
         "operations/jobs.html",
-        found=find_jobs(services.uow, wanted, services.policy, before=asked.cursor, now=utc_now()),
-        asked=asked,
-        narrowed=asked.narrowed(),
+        found=find_jobs(services.uow, wanted, services.policy, before=query.cursor, now=utc_now()),
+        query=query,
+        narrowed=query.narrowed(),
         queues=JOB_QUEUES,
         tiers=list(Tier),
         searched=SEARCHED,

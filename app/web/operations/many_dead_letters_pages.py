@@ -23,12 +23,12 @@ from app.web.operations.schemas import ManyForm, ManyQuery
 def show_many_dead_letters() -> str:
     """How many letters there are, and the forms that redrive or drop them."""
     auth.operating_person()
-    asked = read(ManyQuery, request.args)
-    chosen = Chosen(queue=asked.queue, reason=asked.reason, after=asked.after)
+    query = read(ManyQuery, request.args)
+    chosen = Chosen(queue=query.queue, reason=query.reason, after=query.after)
     found = dead_letters.oldest(wired().uow, chosen)
     if found is None:
         raise NotFound(Message("There is no dead letter with this filter."))
-    return render_template("operations/dead_many.html", asked=asked, found=found, at_once=AT_ONCE, why=REASONS_IN_WORDS)
+    return render_template("operations/dead_many.html", query=query, found=found, at_once=AT_ONCE, why=REASONS_IN_WORDS)
 
 
 @pages.post("/operator/dead/many/redrive")
@@ -44,12 +44,12 @@ def drop_many_dead_letters() -> Response:
 
 
 def _handle(act: str, handle: Callable[..., Done]) -> Response:
-    actor, asked = str(auth.operating_person().user_id), read(ManyForm, request.form)
-    chosen = Chosen(queue=asked.queue, reason=asked.reason, after=asked.after, last=asked.last)
+    actor, form = str(auth.operating_person().user_id), read(ManyForm, request.form)
+    chosen = Chosen(queue=form.queue, reason=form.reason, after=form.after, last=form.last)
     done = handle(wired().uow, chosen, actor=actor, most=AT_ONCE)
     outcome: dict[str, Any] = {"act": act, "done": len(done.done), "stay": len(done.kept)}
     # others may have handled some since the page was read
-    outcome["gone"] = max(0, asked.letters - len(done.done) - len(done.kept))
-    if dead_letters.oldest(wired().uow, replace(chosen, after=asked.last, last=None), most=1):
-        outcome["after"] = asked.last
-    return redirect(url_for("pages.show_dead_letters", queue=asked.queue, reason=asked.reason, **outcome), 303)
+    outcome["gone"] = max(0, form.letters - len(done.done) - len(done.kept))
+    if dead_letters.oldest(wired().uow, replace(chosen, after=form.last, last=None), most=1):
+        outcome["after"] = form.last
+    return redirect(url_for("pages.show_dead_letters", queue=form.queue, reason=form.reason, **outcome), 303)

@@ -119,9 +119,9 @@ def _fairness(found: count_events.Recent) -> Iterator[Metric]:
     wakes = GaugeHistogramMetricFamily("fairlane_recent_wake_seconds", "From a wake to the start of the job")
     wakes.add_metric([], _buckets(found.wakes), found.wakes.seconds)
     yield wakes
-    told, kept = found.promised
+    promised, kept = found.promised
     yield GaugeMetricFamily(
-        "fairlane_recent_estimates", "First starts for which the accept gave an estimate", value=told
+        "fairlane_recent_estimates", "First starts for which the accept gave an estimate", value=promised
     )
     yield GaugeMetricFamily("fairlane_recent_estimates_kept", "First starts within that estimate", value=kept)
 

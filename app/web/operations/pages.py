@@ -82,27 +82,27 @@ def show_user(user_id: UUID) -> str:
 @pages.post("/operator/users/<uuid:user_id>/tier")
 def change_tier(user_id: UUID) -> Response:
     """Change the user's tier."""
-    actor, asked = str(auth.operating_person().user_id), read(TierForm, request.form)
-    tiers.change_tier(wired().uow, user_id, Tier(asked.tier), wired().policy, actor=actor, now=utc_now())
+    actor, form = str(auth.operating_person().user_id), read(TierForm, request.form)
+    tiers.change_tier(wired().uow, user_id, Tier(form.tier), wired().policy, actor=actor, now=utc_now())
     return redirect(url_for("pages.show_user", user_id=user_id), 303)
 
 
 @pages.post("/operator/users/<uuid:user_id>/limit")
 def change_user_limit(user_id: UUID) -> Response:
     """Give the user a limit of their own; an empty field means that of the tier."""
-    actor, asked = str(auth.operating_person().user_id), read(LimitForm, request.form)
-    change_limits.change_user_limit(wired().uow, user_id, asked.limit, wired().policy, actor=actor)
+    actor, form = str(auth.operating_person().user_id), read(LimitForm, request.form)
+    change_limits.change_user_limit(wired().uow, user_id, form.limit, wired().policy, actor=actor)
     return redirect(url_for("pages.show_user", user_id=user_id), 303)
 
 
 @pages.post("/operator/tiers/<tier>/limit")
 def change_tier_limit(tier: str) -> Response:
     """Change a tier's limit; an empty field changes nothing."""
-    actor, asked = str(auth.operating_person().user_id), read(LimitForm, request.form)
+    actor, form = str(auth.operating_person().user_id), read(LimitForm, request.form)
     if tier not in set(Tier):
         raise NotFound(Message("There is no tier %(tier)s", tier=repr(tier)))
-    if asked.limit is not None:
-        change_limits.change_tier_limit(wired().uow, Tier(tier), asked.limit, wired().policy, actor=actor)
+    if form.limit is not None:
+        change_limits.change_tier_limit(wired().uow, Tier(tier), form.limit, wired().policy, actor=actor)
     return redirect(url_for("pages.show_operator", _anchor="limits"), 303)
 
 

@@ -35,6 +35,6 @@ def show_queue(queue: str) -> str:
 @pages.post("/operator/queues/<queue>/pause")
 def pause_queue(queue: str) -> Response:
     """Pause a queue with a reason, or resume it."""
-    actor, asked = str(auth.operating_person().user_id), read(PauseForm, request.form)
-    queues.set_paused(wired().uow, queue, paused=asked.paused, actor=actor, reason=asked.reason)
+    actor, form = str(auth.operating_person().user_id), read(PauseForm, request.form)
+    queues.set_paused(wired().uow, queue, paused=form.paused, actor=actor, reason=form.reason)
     return redirect(url_for("pages.show_operator", _anchor="queues"), 303)

@@ -23,20 +23,20 @@ def show_schedule() -> dict[str, Any]:
 
 
 @api.put("/operator/schedule/<name>")
-@api.input(ChangeEntry, arg_name="asked")
+@api.input(ChangeEntry, arg_name="body")
 @api.output(ScheduleShape)
 @api.doc(operation_id="changeScheduleEntry", tags=["Operator"])
-def change_schedule_entry(asked: ChangeEntry, name: str) -> dict[str, Any]:
+def change_schedule_entry(body: ChangeEntry, name: str) -> dict[str, Any]:
     """Change how often an entry is sent, or whether it is.  Needs an operator's token."""
-    actor, every = str(auth.operator().user_id), asked.every_seconds
+    actor, every = str(auth.operator().user_id), body.every_seconds
     schedule.change(
         wired().uow,
         name,
         timedelta(seconds=every) if every else None,
-        is_enabled=asked.enabled,
+        is_enabled=body.enabled,
         actor=actor,
         now=utc_now(),
-        reason=asked.reason,
+        reason=body.reason,
     )
     return _schedule()
 

@@ -26,7 +26,7 @@ def show_schedule() -> str:
         entries=entries,
         ENTRIES=ENTRIES,
         may_act=account.is_operator,
-        asked=request.args.get("asked"),
+        entry_name=request.args.get("entry"),
         outcome=request.args.get("outcome"),
         now=now,
     )
@@ -35,9 +35,9 @@ def show_schedule() -> str:
 @pages.post("/operator/schedule/<name>")
 def change_schedule_entry(name: str) -> Response:
     """Change an entry's interval, or whether it is sent."""
-    actor, asked = str(auth.operating_person().user_id), read(EntryForm, request.form)
-    every = timedelta(minutes=asked.minutes) if asked.minutes else None
-    schedule.change(wired().uow, name, every, is_enabled=asked.enabled, actor=actor, now=utc_now(), reason=asked.reason)
+    actor, form = str(auth.operating_person().user_id), read(EntryForm, request.form)
+    every = timedelta(minutes=form.minutes) if form.minutes else None
+    schedule.change(wired().uow, name, every, is_enabled=form.enabled, actor=actor, now=utc_now(), reason=form.reason)
     return redirect(url_for("pages.show_schedule"), 303)
 
 
@@ -45,4 +45,4 @@ def change_schedule_entry(name: str) -> Response:
 def run_schedule_entry(name: str) -> Response:
     """Send an entry at once."""
     run = schedule.run_now(wired().uow, name, actor=str(auth.operating_person().user_id), now=utc_now())
-    return redirect(url_for("pages.show_schedule", asked=name, outcome=run.value), 303)
+    return redirect(url_for("pages.show_schedule", entry=name, outcome=run.value), 303)

@@ -37,8 +37,8 @@ def show_repository(host: str, owner: str, name: str) -> str:
 @pages.get(f"{WHERE}/compare")
 def compare_commits(host: str, owner: str, name: str) -> Response:  # noqa: ARG001 - the ids say which
     """Lead to the comparison of two of its analyses."""
-    asked = read(PairQuery, request.args)
-    return redirect(url_for("pages.show_comparison", job_id=asked.before, other_id=asked.after), 303)
+    query = read(PairQuery, request.args)
+    return redirect(url_for("pages.show_comparison", job_id=query.before, other_id=query.after), 303)
 
 
 @pages.post(f"{WHERE}/bookmark")
@@ -55,13 +55,13 @@ def mark_repository(host: str, owner: str, name: str) -> Response:
 @pages.get("/explore")
 def show_explore() -> str:
     """Public repositories, those with the newest results first."""
-    asked = read(ExploreQuery, request.args)
+    query = read(ExploreQuery, request.args)
     services, viewer = wired(), auth.viewer()
-    with searching(asked.q):
-        found = explore.find(services.uow, viewer, asked.q, services.policy)
+    with searching(query.q):
+        found = explore.find(services.uow, viewer, query.q, services.policy)
     hides_local = viewer is None and services.settings.local_repos_root is not None
     return render_template(
-        "repositories/explore.html", found=found, asked=asked.q, most=explore.MOST, hides_local=hides_local
+        "repositories/explore.html", found=found, typed=query.q, most=explore.MOST, hides_local=hides_local
     )
 
 

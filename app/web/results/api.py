@@ -30,46 +30,46 @@ _EXPORTS: dict[str | int, Any] = {
 
 
 @api.get("/analyses/<uuid:job_id>/tests")
-@api.input(TestsQuery, location="query", arg_name="asked")
+@api.input(TestsQuery, location="query", arg_name="query")
 @api.output(TestPageShape)
 @api.doc(operation_id="listTests", tags=["Results"], responses=_EXPORTS)
-def list_tests(job_id: UUID, asked: TestsQuery) -> dict[str, Any] | Response:
+def list_tests(job_id: UUID, query: TestsQuery) -> dict[str, Any] | Response:
     """The tests of a completed analysis, by path and line.
 
     JSON comes in pages; CSV, JSON lines, Markdown and JUnit XML (`Accept`, or `format`) contain all rows, or `limit`.
     """
     services, viewer = wired(), auth.viewer()
-    chosen = _format(asked)
+    chosen = _format(query)
     if chosen in exports.FORMS:
-        return exports.respond(exports.FORMS[chosen], job_id, viewer, asked)
-    wanted, limit = asked.filter(), asked.limit or read_tests.PAGE
+        return exports.respond(exports.FORMS[chosen], job_id, viewer, query)
+    wanted, limit = query.filter(), query.limit or read_tests.PAGE
     outline = outlined(job_id, viewer, wanted)
     page = read_tests.page(
-        services.uow, job_id, viewer, wanted, cursor=asked.cursor, limit=limit, within=outline, now=utc_now()
+        services.uow, job_id, viewer, wanted, cursor=query.cursor, limit=limit, within=outline, now=utc_now()
     )
     return {"items": [test_json(test) for test in page.tests], "next": page.next, "total": outline.total}
 
 
 @api.get("/analyses/<uuid:job_id>/files")
-@api.input(FilesQuery, location="query", arg_name="asked")
+@api.input(FilesQuery, location="query", arg_name="query")
 @api.output(FilePageShape)
 @api.doc(operation_id="listFiles", tags=["Results"], responses={409: "The job has not completed"})
-def list_files(job_id: UUID, asked: FilesQuery) -> FilePage:
+def list_files(job_id: UUID, query: FilesQuery) -> FilePage:
     """The files of a completed analysis: those with tests, with what they import and call, and unreadable ones."""
     with heavy(job_id):
-        return read_files.files(wired().uow, job_id, auth.viewer(), **asked.model_dump(), now=utc_now())
+        return read_files.files(wired().uow, job_id, auth.viewer(), **query.model_dump(), now=utc_now())
 
 
 @api.get("/analyses/<uuid:job_id>/compare/<uuid:other_id>")
-@api.input(CompareQuery, location="query", arg_name="asked")
+@api.input(CompareQuery, location="query", arg_name="query")
 @api.output(ComparisonShape)
 @api.doc(operation_id="compareAnalyses", tags=["Results"], responses={409: "One of the two has not completed"})
-def compare_analyses(job_id: UUID, other_id: UUID, asked: CompareQuery) -> dict[str, Any]:
+def compare_analyses(job_id: UUID, other_id: UUID, query: CompareQuery) -> dict[str, Any]:
     """The changes of the tests from one completed analysis to the other; moves and renames are followed."""
     with heavy(job_id, other_id):
         with read_differences.sides(wired().uow, job_id, other_id, auth.viewer(), now=utc_now()) as sides:
             found = comparison(sides)
-        return found.document(asked.limit)
+        return found.document(query.limit)
 
 
 @api.get("/analyses/<uuid:job_id>/timeline")
@@ -81,10 +81,10 @@ def show_timeline(job_id: UUID) -> dict[str, Any]:
     return {"items": events}
 
 
-def _format(asked: TestsQuery) -> str:
+def _format(query: TestsQuery) -> str:
     """The format by the query, or else by the Accept header, JSON first.  Raises: NotAcceptable."""
-    if asked.format is not None:
-        return asked.format
+    if query.format is not None:
+        return query.format
     offered = {"application/json": "json"} | {form.media_type: name for name, form in exports.FORMS.items()}
     offered |= {"text/xml": "junit"}
     if not request.accept_mimetypes:

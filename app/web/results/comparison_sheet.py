@@ -50,13 +50,13 @@ def comparison(sides: Sides) -> Comparison:
     return found
 
 
-def changes(found: Comparison, asked: ChangesQuery) -> Changes:
+def changes(found: Comparison, query: ChangesQuery) -> Changes:
     """The requested sheet, or the last one if there are fewer."""
-    matching = _matching(found, asked.q.lower())
-    shown = {group: indexes for group, indexes in matching.items() if asked.group in (None, group)}
+    matching = _matching(found, query.q.lower())
+    shown = {group: indexes for group, indexes in matching.items() if query.group in (None, group)}
     total = sum(map(len, shown.values()))
     of = max(1, -(-total // SIZE))
-    number = min(asked.page, of)
+    number = min(query.page, of)
     return Changes(
         list(_sheet(found, shown, (number - 1) * SIZE)),
         number,

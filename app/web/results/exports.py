@@ -47,13 +47,13 @@ class Form:
     write: Callable[[ExportRows], Iterator[str]]
 
 
-def respond(form: Form, job_id: UUID, viewer: Account | None, asked: TestsQuery) -> Response:
+def respond(form: Form, job_id: UUID, viewer: Account | None, query: TestsQuery) -> Response:
     """Stream the rows.  Raises: NotFound, Conflict, TooManyRequests, Busy."""
     # a generator runs after the request's context has gone, so it takes what it needs now
     client, own = auth.client(), reads()
     tests = read_tests.size(wired().uow, job_id, viewer)
-    lane = own.heavy if tests > LIGHT and asked.narrowed() else None
-    rows = _read(wired().uow, job_id, viewer, asked, lambda: _turn(lane, client))
+    lane = own.heavy if tests > LIGHT and query.narrowed() else None
+    rows = _read(wired().uow, job_id, viewer, query, lambda: _turn(lane, client))
     all_rows, leave = exported(rows, client, tests // PER_UNIT)
     response = Response(form.write(all_rows), content_type=f"{form.media_type}; charset=utf-8")
     response.call_on_close(leave)
@@ -70,14 +70,14 @@ def _read(
     uow: UnitOfWork,
     job_id: UUID,
     viewer: Account | None,
-    asked: TestsQuery,
+    query: TestsQuery,
     turn: Callable[[], AbstractContextManager[None]],
 ) -> ExportRows:
-    cursor, left = asked.cursor, asked.limit
+    cursor, left = query.cursor, query.limit
     while True:
         size = min(read_tests.MOST, left or read_tests.MOST)
         with turn():
-            page = read_tests.page(uow, job_id, viewer, asked.filter(), cursor=cursor, limit=size, now=uow.now())
+            page = read_tests.page(uow, job_id, viewer, query.filter(), cursor=cursor, limit=size, now=uow.now())
         yield from map(test_json, page.tests)
         left, cursor = left and left - len(page.tests), page.next
         if cursor is None or left == 0:

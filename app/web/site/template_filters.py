@@ -42,7 +42,7 @@ def init(app: APIFlask) -> None:
     env.filters |= {
         "number": number, "instant": instant, "duration": duration, "short": short, "sentence": sentence, "iso": iso,
         "links": links_of, "change": change, "counted": counted, "breakable": breakable, "seconds": seconds,
-        "status": status, "told": told, "language": languages.language_name, "failure": job_words.failure,
+        "status": status, "by_code": by_code, "language": languages.language_name, "failure": job_words.failure,
         "wait": job_words.waiting, "refusal": refusals.detail_of, "refusal_title": refusals.title_of,
     }  # fmt: skip
     env.globals |= {
@@ -85,7 +85,7 @@ def status(code: str) -> str:
     return str(page_words.STATUSES.get(code, code))
 
 
-def told(words: Mapping[str, object]) -> dict[str, str]:
+def by_code(words: Mapping[str, object]) -> dict[str, str]:
     """Words by code in the language of this answer, for a script."""
     return {code: str(word) for code, word in words.items()}
 
@@ -126,9 +126,9 @@ def seconds(value: float) -> str:
     return str(gettext("%(seconds)s s", seconds=int(max(0.0, value))))
 
 
-def sentence(told: str) -> Markup:
+def sentence(text: str) -> Markup:
     """Show names between backticks as code; a single backtick is a character."""
-    parts = visible(told, keep="\n\t\r").split("`")
+    parts = visible(text, keep="\n\t\r").split("`")
     if len(parts) % 2 == 0 or not all(parts[1::2]):
         return Markup.escape("`".join(parts))
     return Markup().join(Markup("<code>{}</code>").format(p) if n % 2 else p for n, p in enumerate(parts))

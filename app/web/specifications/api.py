@@ -22,9 +22,9 @@ from app.web.jobs.job_json import ACCEPTED, job_json, rendered
 from app.web.jobs.shapes import TimelineShape
 from app.web.limits.duplicate_requests import only_one
 from app.web.limits.read_costs import behaviours, priced
-from app.web.specifications.as_json import whole_json
 from app.web.specifications.exports import EXPORTS
 from app.web.specifications.files_api import own_download
+from app.web.specifications.json_file import whole_json
 from app.web.specifications.shapes import (
     ShareShape,
     SpecificationJobShape,
@@ -62,36 +62,36 @@ _ANSWERS: dict[str | int, Any] = {200: _EXISTING_OR_PRICE}
 
 
 @api.post("/specs")
-@api.input(SubmitSpecification, arg_name="asked")
+@api.input(SubmitSpecification, arg_name="body")
 @api.output(SpecificationJobShape, ACCEPTED, description="Accepted, or already under way")
 @api.doc(
     operation_id="submitSpecification",
     tags=["Specifications"],
     responses=_ANSWERS,
 )
-def submit_specification_job(asked: SubmitSpecification) -> ApiAnswer | Response:
+def submit_specification_job(body: SubmitSpecification) -> ApiAnswer | Response:
     """Write a specification of an analysis.
 
     This reserves a unit for each test without a stored sentence and enqueues the job, in one transaction.  `dry_run`
     returns the price and reserves nothing.  With `Idempotency-Key`, a repeated request gets the stored answer.
     """
     account, services = auth.person("write"), wired()
-    wanted = WantedSpecification(asked.analysis_id, asked.language, asked.mode)
-    key = idempotency_key(asked.model_dump(mode="json"), rendered)
+    wanted = WantedSpecification(body.analysis_id, body.language, body.mode)
+    key = idempotency_key(body.model_dump(mode="json"), rendered)
     with only_one(account.user_id, key), priced(wanted.analysis_id):
-        if asked.dry_run:
+        if body.dry_run:
             return jsonify(price_json(submit_specification.dry_run(services.uow, account, wanted, services.policy)))
         return answered(submit_specification.submit(services.uow, account, wanted, services.policy, key=key))
 
 
 @api.get("/specs")
-@api.input(SpecificationsQuery, location="query", arg_name="asked")
+@api.input(SpecificationsQuery, location="query", arg_name="query")
 @api.output(SpecificationJobsShape)
 @api.doc(operation_id="listSpecifications", tags=["Specifications"])
-def list_specifications(asked: SpecificationsQuery) -> dict[str, Any]:
+def list_specifications(query: SpecificationsQuery) -> dict[str, Any]:
     """Your completed specifications, newest first; of one analysis, or of all."""
     services, viewer = wired(), auth.person()
-    found = documents.jobs(services.uow, viewer, services.policy, analysis_id=asked.analysis_id, now=utc_now())
+    found = documents.jobs(services.uow, viewer, services.policy, analysis_id=query.analysis_id, now=utc_now())
     return {"items": [job_json(job) for job in found]}
 
 

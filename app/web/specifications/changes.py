@@ -22,14 +22,14 @@ class ChangesSheet:
     matching: Mapping[str, int]
 
 
-def changes_sheet(found: SpecificationChanges, asked: SpecificationChangesQuery) -> ChangesSheet:
+def changes_sheet(found: SpecificationChanges, query: SpecificationChangesQuery) -> ChangesSheet:
     """The requested sheet, or the last one if there are fewer."""
-    part = asked.q.casefold()
+    part = query.q.casefold()
     matching = {group: [one for one in changes if part in _text(one)] for group, changes in found.groups.items()}
-    wanted = {group: changes for group, changes in matching.items() if asked.group in (None, group)}
+    wanted = {group: changes for group, changes in matching.items() if query.group in (None, group)}
     total = sum(map(len, wanted.values()))
     of = max(1, -(-total // SIZE))
-    number = min(asked.page, of)
+    number = min(query.page, of)
     counts = {group: len(changes) for group, changes in matching.items()}
     return ChangesSheet(_part(wanted, (number - 1) * SIZE), number, of, total, counts)
 
@@ -48,10 +48,10 @@ def _part(wanted: Mapping[str, Sequence[Change]], before: int) -> dict[str, Sequ
 
 
 def _text(change: Change) -> str:
-    told = []
+    words = []
     for side in (change.before, change.after):
         if side is not None:
             subject = side.behaviour.subject
-            told += [side.place.domain, side.place.feature, side.behaviour.sentence, subject.file]
-            told += [*subject.suites, subject.name]
-    return "\n".join(told).casefold()
+            words += [side.place.domain, side.place.feature, side.behaviour.sentence, subject.file]
+            words += [*subject.suites, subject.name]
+    return "\n".join(words).casefold()

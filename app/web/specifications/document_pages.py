@@ -25,7 +25,7 @@ from app.web.specifications.view import Choice, ComparisonPage, DocumentPage, Ow
 
 def document_page(
     head: Head,
-    asked: SpecificationQuery,
+    query: SpecificationQuery,
     path: str,
     files: str,
     *,
@@ -34,17 +34,17 @@ def document_page(
 ) -> DocumentPage:
     """A sheet of a document.  path: of the page; files: of its exports, without the suffix.  Raises: as `large`."""
     counts = Counts(*(head.summary[name] for name in ("behaviours", "by_status", "fell_back")))
-    shown = _searched(head, asked) if asked.q or asked.status else _leaf(head, asked.page)
+    shown = _searched(head, query) if query.q or query.status else _leaf(head, query.page)
     exports = [Choice(export.label, f"{files}{export.suffix}") for export in EXPORTS.values()]
     bare = document_of(head, Specification(head.language, head.summary["text"], []))
     subtests = head.summary.get("subtests", 0)  # older documents do not say
-    return DocumentPage(bare, counts, shown, asked, path, exports, owner, whose, subtests)
+    return DocumentPage(bare, counts, shown, query, path, exports, owner, whose, subtests)
 
 
-def _searched(head: Head, asked: SpecificationQuery) -> DocumentSheet:
+def _searched(head: Head, query: SpecificationQuery) -> DocumentSheet:
     """The sheet of a search, for which the whole document has to be read."""
     with behaviours(head.summary["behaviours"]):
-        return sheet(documents.specification(wired().uow, head), asked)
+        return sheet(documents.specification(wired().uow, head), query)
 
 
 def _leaf(head: Head, number: int) -> DocumentSheet:
@@ -58,7 +58,7 @@ def _leaf(head: Head, number: int) -> DocumentSheet:
     return leaf(documents.outline(uow, head.id), number, head.summary["by_status"], read)
 
 
-def comparison_page(before: Head, after: Head, asked: SpecificationChangesQuery, viewer: Account) -> ComparisonPage:
+def comparison_page(before: Head, after: Head, query: SpecificationChangesQuery, viewer: Account) -> ComparisonPage:
     """The changes from one document to the other.  Raises: Conflict for two languages; as `large`."""
     if before.language != after.language:
         raise Conflict(
@@ -78,8 +78,8 @@ def comparison_page(before: Head, after: Head, asked: SpecificationChangesQuery,
         before=sides[0],
         after=sides[1],
         found=found,
-        sheet=changes_sheet(found, asked),
-        asked=asked,
+        sheet=changes_sheet(found, query),
+        query=query,
         path=url_for("pages.compare_specifications", job_id=before.id, other_id=after.id),
         reverse_url=url_for("pages.compare_specifications", job_id=after.id, other_id=before.id),
         history_url=url_for("pages.specification_history", job_id=after.id),

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from app.web.specifications.as_gherkin import as_gherkin
-from app.web.specifications.as_html import as_html
-from app.web.specifications.as_json import as_json
-from app.web.specifications.as_markdown import as_markdown
 from app.web.specifications.document import Document
+from app.web.specifications.gherkin_file import as_gherkin
+from app.web.specifications.html_file import as_html
+from app.web.specifications.json_file import as_json
+from app.web.specifications.markdown_file import as_markdown
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,6 @@ EXPORTS = MappingProxyType(
 
 def file_name(document: Document, export: Export) -> str:
     """A name of ASCII letters, digits, hyphens and dots only, as it is sent in a header."""
-    told = f"{document.source.name}-{document.source.commit[:10]}-{document.specification.language}-{document.version}"
-    kept = "".join(c if c.isascii() and (c.isalnum() or c in "-.") else "-" for c in told).strip("-.")
+    name = f"{document.source.name}-{document.source.commit[:10]}-{document.specification.language}-{document.version}"
+    kept = "".join(c if c.isascii() and (c.isalnum() or c in "-.") else "-" for c in name).strip("-.")
     return f"specification-{kept}.{export.suffix}"

@@ -15,35 +15,35 @@ from app.web.specifications.downloads import download
 from app.web.specifications.exports import EXPORTS
 
 
-def _told(form: str) -> dict[str | int, Any]:
+def _responses(form: str) -> dict[str | int, Any]:
     media_type = EXPORTS[form].media_type.partition(";")[0]
     schema = {"type": "string", "format": "binary"} if form == "gherkin" else {"type": "string"}
     return {200: {"description": "The file", "content": {media_type: {"schema": schema}}}, 409: "Not completed yet"}
 
 
 @api.get("/specs/<uuid:job_id>.md")
-@api.doc(operation_id="getSpecificationAsMarkdown", tags=["Specifications"], responses=_told("markdown"))
+@api.doc(operation_id="getSpecificationAsMarkdown", tags=["Specifications"], responses=_responses("markdown"))
 def specification_as_markdown(job_id: UUID) -> Response:
     """The document as Markdown: a heading for each domain and feature, a line for each behaviour."""
     return own_download("markdown", job_id)
 
 
 @api.get("/specs/<uuid:job_id>.html")
-@api.doc(operation_id="getSpecificationAsHtml", tags=["Specifications"], responses=_told("html"))
+@api.doc(operation_id="getSpecificationAsHtml", tags=["Specifications"], responses=_responses("html"))
 def specification_as_html(job_id: UUID) -> Response:
     """The document as one HTML file that needs no network and runs no script."""
     return own_download("html", job_id)
 
 
 @api.get("/specs/<uuid:job_id>.json")
-@api.doc(operation_id="getSpecificationAsJson", tags=["Specifications"], responses=_told("json"))
+@api.doc(operation_id="getSpecificationAsJson", tags=["Specifications"], responses=_responses("json"))
 def specification_as_json(job_id: UUID) -> Response:
     """The document as JSON: all its data, with its source, counts, and links to the lines."""
     return own_download("json", job_id)
 
 
 @api.get("/specs/<uuid:job_id>.zip")
-@api.doc(operation_id="getSpecificationAsGherkin", tags=["Specifications"], responses=_told("gherkin"))
+@api.doc(operation_id="getSpecificationAsGherkin", tags=["Specifications"], responses=_responses("gherkin"))
 def specification_as_gherkin(job_id: UUID) -> Response:
     """The document as Gherkin: an archive with a file for each feature."""
     return own_download("gherkin", job_id)

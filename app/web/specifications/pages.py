@@ -56,18 +56,18 @@ def delete_specification(job_id: UUID) -> Response:
 @pages.get("/specs/<uuid:job_id>/compare/<uuid:other_id>")
 def compare_specifications(job_id: UUID, other_id: UUID) -> str:
     """The changes from one document to the other."""
-    asked, viewer, uow = read(SpecificationChangesQuery, request.args), auth.person(), wired().uow
+    query, viewer, uow = read(SpecificationChangesQuery, request.args), auth.person(), wired().uow
     before, after = (documents.head(uow, one, viewer) for one in (job_id, other_id))
-    return render_template("specifications/comparison.html", page=comparison_page(before, after, asked, viewer))
+    return render_template("specifications/comparison.html", page=comparison_page(before, after, query, viewer))
 
 
 @pages.get("/specs/<uuid:job_id>/history")
 def specification_history(job_id: UUID) -> str:
     """The documents of its repository, by commit."""
-    asked, services = read(HistoryQuery, request.args), wired()
+    query, services = read(HistoryQuery, request.args), wired()
     viewer = auth.person()
     head = documents.head(services.uow, job_id, viewer)
-    page = history_page(head, asked.language, services.policy.languages, viewer)
+    page = history_page(head, query.language, services.policy.languages, viewer)
     return render_template("specifications/history.html", page=page)
 
 
@@ -89,8 +89,8 @@ def withdraw_specification(job_id: UUID) -> Response:
 def _document(job_id: UUID, viewer: Account, link: str | None = None) -> str:
     head = documents.head(wired().uow, job_id, viewer)
     files = url_for("api.show_specification", job_id=job_id) + "."
-    asked, whose = read(SpecificationQuery, request.args), documents.whose(wired().uow, job_id, viewer)
-    page = document_page(head, asked, page_of(head), files, owner=_tools(head, viewer, link), whose=whose)
+    query, whose = read(SpecificationQuery, request.args), documents.whose(wired().uow, job_id, viewer)
+    page = document_page(head, query, page_of(head), files, owner=_tools(head, viewer, link), whose=whose)
     return render_template("specifications/specification.html", page=page)
 
 

@@ -31,13 +31,13 @@ def choose_specification(job_id: UUID) -> str:
 @pages.post("/analyses/<uuid:job_id>/specify")
 def specify_form(job_id: UUID) -> Response | tuple[str, int]:
     """Submit it, then show the job at its own address."""
-    account, asked, services = auth.person("write"), read(SpecifyForm, request.form), wired()
-    wanted = WantedSpecification(job_id, asked.language, asked.mode)
+    account, form, services = auth.person("write"), read(SpecifyForm, request.form), wired()
+    wanted = WantedSpecification(job_id, form.language, form.mode)
     try:
         with priced(job_id):
             answer = submit_specification.submit(services.uow, account, wanted, services.policy)
     except QuotaExceeded as problem:
-        return _page(job_id, asked.language, problem), problem.status
+        return _page(job_id, form.language, problem), problem.status
     return redirect(links(answer.job.service, answer.job.id)["page"], 303)
 
 

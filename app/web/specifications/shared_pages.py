@@ -18,8 +18,8 @@ _FORMS = {export.suffix: form for form, export in EXPORTS.items()}
 @pages.get("/shared/<secret>")
 def show_shared(secret: str) -> str:
     """The document of a link; the same for everybody, signed in or not."""
-    asked, path = read(SpecificationQuery, request.args), url_for("pages.show_shared", secret=secret)
-    page = document_page(share_links.document_of(wired().uow, secret), asked, path, f"{path}/")
+    query, path = read(SpecificationQuery, request.args), url_for("pages.show_shared", secret=secret)
+    page = document_page(share_links.document_of(wired().uow, secret), query, path, f"{path}/")
     return render_template("specifications/specification.html", page=page, account=None)
 
 

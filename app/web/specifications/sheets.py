@@ -86,13 +86,13 @@ _Sizes = Sequence[tuple[str, Sequence[tuple[str, int]]]]
 _Read = Callable[[Sequence[tuple[int, int]]], Mapping[tuple[int, int], Sequence[Behaviour]]]
 
 
-def sheet(specification: Specification, asked: SpecificationQuery) -> DocumentSheet:
+def sheet(specification: Specification, query: SpecificationQuery) -> DocumentSheet:
     """The requested sheet, or the last one if there are fewer."""
-    searched = list(_searched(specification, asked.q.casefold()))
+    searched = list(_searched(specification, query.q.casefold()))
     statuses = Counter(b.subject.status for _, features in searched for _, found in features for b in found)
-    matching = list(_with_status(searched, asked.status)) if asked.status else searched
+    matching = list(_with_status(searched, query.status)) if query.status else searched
     sizes = [(domain, [(feature, len(found)) for feature, found in features]) for domain, features in matching]
-    return _sheet(sizes, asked.page, statuses, lambda places: {(d, f): matching[d][1][f][1] for d, f in places})
+    return _sheet(sizes, query.page, statuses, lambda places: {(d, f): matching[d][1][f][1] for d, f in places})
 
 
 def leaf(

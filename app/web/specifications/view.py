@@ -88,7 +88,7 @@ class DocumentPage:
     document: Document
     counts: Counts
     sheet: DocumentSheet
-    asked: SpecificationQuery
+    query: SpecificationQuery
     path: str
     exports: Sequence[Choice]
     owner: OwnersView | None = None
@@ -103,7 +103,7 @@ class DocumentPage:
     @property
     def narrowed(self) -> dict[str, str]:
         """The active filters, as parameters of an address."""
-        found = {"q": self.asked.q, "status": self.asked.status}
+        found = {"q": self.query.q, "status": self.query.status}
         return {name: value for name, value in found.items() if value}
 
 
@@ -131,7 +131,7 @@ class ComparisonPage:
     after: Side
     found: SpecificationChanges
     sheet: ChangesSheet
-    asked: SpecificationChangesQuery
+    query: SpecificationChangesQuery
     path: str
     reverse_url: str
     history_url: str
@@ -148,7 +148,7 @@ class ComparisonPage:
 
     def narrowed(self, group: str | None = None) -> dict[str, str]:
         """The active filters, as parameters of an address.  group: instead of the current one."""
-        found = {"group": group, "q": self.asked.q}
+        found = {"group": group, "q": self.query.q}
         return {name: value for name, value in found.items() if value}
 
 

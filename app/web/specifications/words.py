@@ -28,8 +28,8 @@ class Words:
 
     def count(self, behaviours: int) -> str:
         """The number of behaviours in words."""
-        told = self.behaviours.format(behaviours)
-        return told.removesuffix("s") if behaviours == 1 and self.language == "en" else told
+        text = self.behaviours.format(behaviours)
+        return text.removesuffix("s") if behaviours == 1 and self.language == "en" else text
 
     def domain(self, name: str) -> str:
         """The heading of a domain; an invisible name counts as none."""

@@ -28,18 +28,18 @@ def list_webhooks() -> dict[str, Any]:
 
 
 @api.post("/me/webhooks")
-@api.input(NewWebhook, arg_name="asked")
+@api.input(NewWebhook, arg_name="body")
 @api.output(MadeWebhookShape, 201)
 @api.doc(
     operation_id="addWebhook", tags=["Webhooks"], responses={409: "The account has the maximum number of webhooks"}
 )
-def add_webhook(asked: NewWebhook) -> tuple[dict[str, Any], int, dict[str, str]]:
+def add_webhook(body: NewWebhook) -> tuple[dict[str, Any], int, dict[str, str]]:
     """Create a webhook; its secret is shown only once."""
     services, account = wired(), auth.person("write")
     made, secret = webhooks.add(
         services.uow,
         account.user_id,
-        WebhookFields(**own_fields(asked)),
+        WebhookFields(**own_fields(body)),
         services.webhook_addresses,
         services.keyring,
         by=auth.own_token(),
@@ -59,21 +59,21 @@ def show_webhook(webhook_id: UUID) -> Webhook:
 
 
 @api.patch(ONE)
-@api.input(ChangedWebhook, arg_name="asked")
+@api.input(ChangedWebhook, arg_name="body")
 @api.output(WebhookShape)
 @api.doc(operation_id="changeWebhook", tags=["Webhooks"])
-def change_webhook(webhook_id: UUID, asked: ChangedWebhook) -> Webhook:
+def change_webhook(webhook_id: UUID, body: ChangedWebhook) -> Webhook:
     """Change a webhook; enabling it forgets its failures, and what is pending is sent."""
-    return _changed(webhook_id, asked)
+    return _changed(webhook_id, body)
 
 
 @api.put(ONE)
-@api.input(WholeWebhook, arg_name="asked")
+@api.input(WholeWebhook, arg_name="body")
 @api.output(WebhookShape)
 @api.doc(operation_id="replaceWebhook", tags=["Webhooks"])
-def replace_webhook(webhook_id: UUID, asked: WholeWebhook) -> Webhook:
+def replace_webhook(webhook_id: UUID, body: WholeWebhook) -> Webhook:
     """Replace everything but the secret."""
-    return _changed(webhook_id, asked)
+    return _changed(webhook_id, body)
 
 
 @api.delete(ONE)
@@ -94,7 +94,7 @@ def rotate_webhook_secret(webhook_id: UUID) -> dict[str, Any]:
     return {"secret": secret, "old_secret_until": iso(now + OLD_SECRET_LIVES)}
 
 
-def _changed(webhook_id: UUID, asked: ChangedWebhook | WholeWebhook) -> Webhook:
+def _changed(webhook_id: UUID, body: ChangedWebhook | WholeWebhook) -> Webhook:
     services, owner = wired(), auth.person("write").user_id
     return webhooks.change(
         services.uow,
@@ -102,6 +102,6 @@ def _changed(webhook_id: UUID, asked: ChangedWebhook | WholeWebhook) -> Webhook:
         webhook_id,
         services.webhook_addresses,
         now=utc_now(),
-        enabled=asked.enabled,
-        **own_fields(asked),
+        enabled=body.enabled,
+        **own_fields(body),
     )

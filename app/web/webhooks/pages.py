@@ -147,15 +147,15 @@ def _list(problem: Problem | None = None) -> str:
 
 
 def _one(webhook_id: UUID, *, secret: str | None = None, problem: Problem | None = None) -> str:
-    owner, asked = auth.person().user_id, read(PageQuery, request.args)
+    owner, query = auth.person().user_id, read(PageQuery, request.args)
     found = webhooks.find(wired().uow, owner, webhook_id, now=utc_now())
-    rows, following = log.deliveries(wired().uow, owner, webhook_id, before=asked.cursor, limit=MOST_ROWS)
+    rows, following = log.deliveries(wired().uow, owner, webhook_id, before=query.cursor, limit=MOST_ROWS)
     return render_template(
         "webhooks/webhook.html",
         webhook=found,
         deliveries=rows,
         next=following,
-        first=asked.cursor is None,
+        first=query.cursor is None,
         events=EVENTS,
         why=WHY_DISABLED,
         faults=FAULTS,

@@ -58,7 +58,7 @@ class WebhookForm(Query):
     events: Annotated[list[str], Field(alias="event", default_factory=list)]
 
 
-def own_fields(asked: Body | Query) -> dict[str, Any]:
+def own_fields(query: Body | Query) -> dict[str, Any]:
     """What was sent of the fields that the owner decides, by name."""
-    sent = {name: getattr(asked, name) for name in OWN}
+    sent = {name: getattr(query, name) for name in OWN}
     return {name: value for name, value in sent.items() if value is not None}

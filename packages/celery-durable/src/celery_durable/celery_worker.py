@@ -76,7 +76,7 @@ def _state() -> Any:
     return sys.modules.get("celery.worker.state")
 
 
-class Told:
+class NotedEnd:
     """Mixed into Celery's requests: its message hears how the delivery came to its end."""
 
     message: Any
@@ -95,15 +95,15 @@ class Told:
 
 
 @lru_cache(maxsize=64)
-def _told(request: Any) -> Any:
-    return request if issubclass(request, Told) else type(request.__name__, (Told, request), {})
+def _noting_end(request: Any) -> Any:
+    return request if issubclass(request, NotedEnd) else type(request.__name__, (NotedEnd, request), {})
 
 
 def _listen(sender: Any, **_: Any) -> None:
     """Celery asks each task for the class of its requests, a little later."""
     symbol_by_name = sys.modules["kombu.utils.imports"].symbol_by_name
     for task in sender.app.tasks.values():
-        task.Request = _told(symbol_by_name(task.Request))
+        task.Request = _noting_end(symbol_by_name(task.Request))
 
 
 def _begins(sender: Any, **_: Any) -> None:

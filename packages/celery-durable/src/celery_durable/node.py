@@ -267,7 +267,7 @@ class Node:
     def _hear(self) -> None:
         for queue, delay in self.session.heard():
             self.reader.hear(queue, delay)
-        self.fanout.hear(self.session.told())
+        self.fanout.hear(self.session.other_notifications())
 
     def _begin(self) -> None:
         """A session has begun: look at everything."""

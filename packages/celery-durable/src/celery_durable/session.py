@@ -148,7 +148,7 @@ class Session:
             queue, _, delay = notify.payload.partition("\t")
             yield queue, float(delay) if delay else None
 
-    def told(self) -> list[tuple[str, str]]:
+    def other_notifications(self) -> list[tuple[str, str]]:
         """What came on other channels, and was met by `heard`: (channel, payload)."""
         others, self._others = self._others, []
         return others

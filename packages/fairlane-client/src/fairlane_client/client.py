@@ -73,8 +73,8 @@ class Client:
         """The tests of a completed analysis, by path and line.  filters: as the API names them."""
         cursor: str | None = None
         while True:
-            asked = filters if cursor is None else {**filters, "cursor": cursor}
-            page: TestPage = self._ask("GET", f"/api/v1/analyses/{job_id}/tests", needs=PAGE, params=asked)
+            parameters = filters if cursor is None else {**filters, "cursor": cursor}
+            page: TestPage = self._ask("GET", f"/api/v1/analyses/{job_id}/tests", needs=PAGE, params=parameters)
             yield from page["items"]
             cursor = page["next"]
             if cursor is None:
@@ -101,8 +101,8 @@ class Client:
 
     def specifications(self, analysis_id: str | None = None) -> list[SpecificationJob]:
         """Your completed specifications, newest first; analysis_id: None means of all analyses."""
-        asked = {} if analysis_id is None else {"analysis_id": analysis_id}
-        jobs: list[SpecificationJob] = self._ask("GET", "/api/v1/specs", params=asked)["items"]
+        parameters = {} if analysis_id is None else {"analysis_id": analysis_id}
+        jobs: list[SpecificationJob] = self._ask("GET", "/api/v1/specs", params=parameters)["items"]
         return jobs
 
     def usage(self) -> Usage:

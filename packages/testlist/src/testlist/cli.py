@@ -26,12 +26,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     given = parser.parse_args(argv)
     guard.use_sandbox(on=not given.no_sandbox)
     guard.ready()  # it starts while the engine is imported: a fifth of the time that a small repository takes
-    from testlist.command import Asked, run  # noqa: PLC0415 - see above
+    from testlist.command import CommandArguments, run  # noqa: PLC0415 - see above
 
-    asked = Asked(given.commit, given.compare, given.format, given.exit_code)
-    if asked.mistake is not None:
-        parser.error(asked.mistake)
-    code, said = run(given.path_or_url, asked)
+    arguments = CommandArguments(given.commit, given.compare, given.format, given.exit_code)
+    if arguments.mistake is not None:
+        parser.error(arguments.mistake)
+    code, said = run(given.path_or_url, arguments)
     if said is not None:
         sys.stderr.write(f"testlist: {said}\n")
     return code

@@ -23,7 +23,7 @@ DIFFERENT, NOT_COMPARED = 1, 3
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class CommandArguments:
     """What a command line asks for.  commit: None is HEAD; other: a commit to compare with, or a range.
 
     exit_code: whether the exit code says that tests differ.
@@ -68,31 +68,31 @@ def source_at(path_or_url: str) -> Source:
     return Source.remote(path_or_url)
 
 
-def taken(source: Source, asked: Asked, checkpoint: Checkpoint = silent) -> list[Inventory]:
+def taken(source: Source, arguments: CommandArguments, checkpoint: Checkpoint = silent) -> list[Inventory]:
     """The inventory that is asked for, or the two.  Raises: InventoryError, NoSandbox."""
-    wanted = range_of(asked.other) if asked.other is not None else None
+    wanted = range_of(arguments.other) if arguments.other is not None else None
     if wanted is not None:
         before, after = (resolve(source, side, checkpoint=checkpoint)[0] for side in wanted[:2])
         if wanted.from_base:
             before = common_ancestor(source, (before, after), checkpoint=checkpoint)
         return [_take(source, commit, checkpoint) for commit in (before, after)]
-    commits = [asked.commit] if asked.other is None else [asked.commit, asked.other]
+    commits = [arguments.commit] if arguments.other is None else [arguments.commit, arguments.other]
     return [_take(source, commit, checkpoint) for commit in commits]
 
 
-def answer(found: Sequence[Inventory], asked: Asked) -> Answer:
+def answer(found: Sequence[Inventory], arguments: CommandArguments) -> Answer:
     """What is printed, and the exit code."""
     if len(found) == 1:
-        return Answer(render(found[0], asked.form))
+        return Answer(render(found[0], arguments.form))
     before, after = found
     changes = compare(listed(before), listed(after))
-    differs = asked.exit_code and any(count for name, count in changes.totals().items() if name != "unchanged")
-    return Answer([_compared(changes, before, after, asked.form)], DIFFERENT if differs else 0)
+    differs = arguments.exit_code and any(count for name, count in changes.totals().items() if name != "unchanged")
+    return Answer([_compared(changes, before, after, arguments.form)], DIFFERENT if differs else 0)
 
 
-def left_out(source: Source, asked: Asked, found: Sequence[Inventory]) -> Iterator[str]:
+def left_out(source: Source, arguments: CommandArguments, found: Sequence[Inventory]) -> Iterator[str]:
     """A line for stderr if HEAD was read where the work tree differs from it."""
-    is_head = asked.commit in {None, "HEAD", "@"} and range_of(asked.other or "") is None
+    is_head = arguments.commit in {None, "HEAD", "@"} and range_of(arguments.other or "") is None
     if is_head and source.path is not None and (count := changed(source.path, found[0].commit)):
         files = "1 changed file is" if count == 1 else f"{count} changed files are"
         yield f"{files} not read: this is commit {found[0].commit[:10]}, not the work tree"
@@ -103,20 +103,20 @@ def unread(found: Iterable[Inventory]) -> Iterator[str]:
     yield from (f"skipped {line}" for line in dict.fromkeys(line for one in found for line in skipped(one)))
 
 
-def run(path_or_url: str, asked: Asked) -> tuple[int, str | None]:
+def run(path_or_url: str, arguments: CommandArguments) -> tuple[int, str | None]:
     """Answer on stdout, with the unread files on stderr.  -> the exit code, and what went wrong, if something did."""
     try:
         source = source_at(path_or_url)
-        found = taken(source, asked)
+        found = taken(source, arguments)
     except InventoryError as error:
-        return asked.failure, f"{error.message} ({error.code})"
+        return arguments.failure, f"{error.message} ({error.code})"
     except NoSandbox as reason:
         said = f"no sandbox is available for git and the parsers: {reason}; --no-sandbox runs them without one"
-        return asked.failure, said
-    answered = answer(found, asked)
+        return arguments.failure, said
+    answered = answer(found, arguments)
     sys.stdout.writelines(answered.text)
     sys.stdout.flush()
-    sys.stderr.writelines(f"{line}\n" for line in (*left_out(source, asked, found), *unread(found)))
+    sys.stderr.writelines(f"{line}\n" for line in (*left_out(source, arguments, found), *unread(found)))
     return answered.code, None
 
 

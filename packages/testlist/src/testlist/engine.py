@@ -99,8 +99,8 @@ class _Run:
             by_name.setdefault(path.rpartition("/")[2], []).append(path)
         formats: dict[str, str] = {}
         for paths in by_name.values():
-            asked = (one.config_language(paths[0]) for one in self.spoken)
-            if (language := next(filter(None, asked), None)) is not None:
+            languages = (one.config_language(paths[0]) for one in self.spoken)
+            if (language := next(filter(None, languages), None)) is not None:
                 formats |= dict.fromkeys(paths, language)
         return formats
 

@@ -31,12 +31,12 @@ def changed(path: Path, commit: str) -> int:
         }
         ignored = place.common / "info" / "exclude"
         own = [ignored] if ignored.is_file() else []
-        asked = (
+        commands = (
             ["diff", "--name-only", "-z", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all", commit, "--"],
             ["ls-files", "-z", "--others", "--exclude-standard", *(f"--exclude-from={file}" for file in own)],
         )
         reads = (*place.stores, index, path, *own)
-        gits = [GitProcess(argv, env, GitLimits(), Progress(), directory, reads=reads) for argv in asked]
+        gits = [GitProcess(argv, env, GitLimits(), Progress(), directory, reads=reads) for argv in commands]
         return sum(_names(git) for git in gits)
     except (InventoryError, NoSandbox):
         return 0

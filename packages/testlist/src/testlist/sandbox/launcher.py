@@ -47,19 +47,19 @@ class Launcher:
 
     def run(self) -> None:
         """Serve until the worker is gone."""
-        told, tell = os.pipe()
+        reported, tell = os.pipe()
         os.set_blocking(tell, False)
-        os.set_blocking(told, False)
+        os.set_blocking(reported, False)
         signal.set_wakeup_fd(tell, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
-        self.poll.register(told, select.POLLIN)
+        self.poll.register(reported, select.POLLIN)
         while True:
             events = self.poll.poll(0 if self.missing and not self.children else None)
             if not events:
                 learn(self.missing.pop())
             for descriptor, _ in events:
-                if descriptor == told:
-                    _drain(told)
+                if descriptor == reported:
+                    _drain(reported)
                 elif descriptor == self.control.fileno():
                     if not self.accept():
                         return
@@ -169,8 +169,8 @@ def _settled(streams: list[int], channel: socket.socket) -> dict[str, Any]:
     os.dup2(channel.fileno(), CHANNEL, inheritable=False)
     channel.detach()
     os.closerange(CHANNEL + 1, os.sysconf("SC_OPEN_MAX"))
-    with open(CHANNEL, "rb", closefd=False) as asked:
-        order: dict[str, Any] = json.loads(asked.readline())
+    with open(CHANNEL, "rb", closefd=False) as orders:
+        order: dict[str, Any] = json.loads(orders.readline())
     return order
 
 

@@ -52,7 +52,7 @@ class Process:
     stdin: IO[bytes]
     stdout: IO[bytes]
     stderr: IO[bytes] | None
-    told: bytes = b""
+    report: bytes = b""
     code: int | None = None
     seconds: float = 0.0  # of processors, that it took; known at its end
 
@@ -66,7 +66,7 @@ class Process:
     @property
     def pid(self) -> int:
         """Its number.  Waits until it is known."""
-        while b"=" not in self.told and self._listen():
+        while b"=" not in self.report and self._listen():
             pass
         return int(self._said(b"=") or 0)
 
@@ -102,9 +102,9 @@ class Process:
             data = self.channel.recv(4_096)
         except ConnectionResetError:  # it ended with its order unread
             data = b""
-        self.told += data
+        self.report += data
         return bool(data)
 
     def _said(self, sign: bytes) -> bytes | None:
-        lines = self.told.split(b"\n")[:-1]
+        lines = self.report.split(b"\n")[:-1]
         return next((line[1:] for line in lines if line.startswith(sign)), None)

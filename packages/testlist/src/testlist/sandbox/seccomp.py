@@ -82,7 +82,7 @@ def git(*, network: bool, datagrams: bool = False) -> bytes:
     network: TCP sockets.  datagrams: UDP ones of IPv6, which the HTTP library opens to find out whether there is IPv6.
     """
     refused = [code for name in FOREIGN + KERNEL + RIGHTS + SHARED for code in _one(name, [_refuse()])]
-    asked = [
+    conditional = [
         *_one(
             "clone3", [_refuse(errno.ENOSYS)]
         ),  # its flags lie in memory, where no filter can look; clone is used then
@@ -93,7 +93,7 @@ def git(*, network: bool, datagrams: bool = False) -> bytes:
         *_one("socket", _sockets(datagrams=datagrams) if network else [_refuse()]),
     ]
     newer = [(_AT_LEAST, 0, 1, BEYOND), _refuse(errno.ENOSYS)]
-    return _packed([*_prelude(), *newer, *asked, *refused, _answer(_ALLOW)])
+    return _packed([*_prelude(), *newer, *conditional, *refused, _answer(_ALLOW)])
 
 
 def install(program: bytes) -> None:

@@ -70,8 +70,8 @@ class Resolver:
 
     def usual(self, found: list[tuple[str, TestFact]], evidence: Evidence) -> Counter[str]:
         """How many files with tests include each library."""
-        asked = {(path, MEANINGS.get(fact["owner"], ())) for path, fact in found}
-        return Counter(library for path, wanted in asked if (library := evidence.nearest(path, wanted)) is not None)
+        owners = {(path, MEANINGS.get(fact["owner"], ())) for path, fact in found}
+        return Counter(library for path, wanted in owners if (library := evidence.nearest(path, wanted)) is not None)
 
 
 def defined(facts: CppFacts, wrappers: Wrappers) -> Iterator[TestFact]:

@@ -35,7 +35,7 @@ def config_language(path: str) -> str | None:
 
 
 @dataclass(slots=True)
-class Told:
+class FolderSettings:
     """What the files of one folder say, or those of all folders above."""
 
     packages: set[str] = field(default_factory=set)
@@ -85,17 +85,17 @@ class DotnetProjects:
     verdicts: dict[str, bool] = field(default_factory=dict)
 
     @cached_property
-    def own(self) -> dict[str, Told]:
+    def own(self) -> dict[str, FolderSettings]:
         """Folder -> what its project files say."""
-        found: dict[str, Told] = {}
+        found: dict[str, FolderSettings] = {}
         for path in sorted(self.project.configs):
             folder, _, name = path.rpartition("/")
             if name.endswith(PROJECT):
-                found.setdefault(folder, Told()).names.append(name.removesuffix(PROJECT))
+                found.setdefault(folder, FolderSettings()).names.append(name.removesuffix(PROJECT))
                 found[folder].add(self.project.data(path), folder)
                 found[folder].remove(self.project.data(path), folder)
-        for folder, told in found.items():
-            told.add(self.project.data(f"{folder}/{LISTED}" if folder else LISTED), folder)
+        for folder, settings in found.items():
+            settings.add(self.project.data(f"{folder}/{LISTED}" if folder else LISTED), folder)
         return found
 
     @cached_property
@@ -117,18 +117,18 @@ class DotnetProjects:
             self.nearest[folder] = folder if inner else self.folder(folder) if folder else None
         return self.nearest[folder]
 
-    def above(self, folder: str, *, root: bool = True) -> Iterator[Told]:
+    def above(self, folder: str, *, root: bool = True) -> Iterator[FolderSettings]:
         """What the folders from this one up, perhaps without the root, add to every project below them."""
         while folder or root:
             for name in ADDED:
-                told = Told()
-                told.add(self.project.data(f"{folder}/{name}" if folder else name), folder)
-                yield told
+                settings = FolderSettings()
+                settings.add(self.project.data(f"{folder}/{name}" if folder else name), folder)
+                yield settings
             if not folder:
                 return
             folder = folder_of(folder)
 
-    def told(self, path: str) -> Iterator[Told]:
+    def settings(self, path: str) -> Iterator[FolderSettings]:
         """Everything said about the project of a file, the nearest first."""
         folder = self.folder(path)
         if folder is not None:
@@ -155,21 +155,21 @@ class DotnetProjects:
     def is_related(self, folder: str) -> bool:
         """Whether the project of a folder has to do with tests; it may be a library that others derive theirs from."""
         if folder not in self.verdicts:
-            told = self.own[folder]
-            named = any(TESTLIKE.search(name) for name in told.names) or any(map(FOLDER.match, folder.split("/")))
+            settings = self.own[folder]
+            named = any(TESTLIKE.search(name) for name in settings.names) or any(map(FOLDER.match, folder.split("/")))
             # what is added to all projects of a repository is added under conditions; lower down it holds for all
             added = any(one.speaks for one in self.above(folder, root=False))
-            self.verdicts[folder] = named or added or bool(told.test) or self.speaks(folder)
+            self.verdicts[folder] = named or added or bool(settings.test) or self.speaks(folder)
         return self.verdicts[folder]
 
     def speaks(self, folder: str) -> bool:
         """Whether a project refers to a test framework, itself or through projects it refers to."""
         reached = [folder]
         for _ in range(STEPS):
-            told = [self.own[one] for one in reached if one in self.own]
-            if any(one.speaks for one in told):
+            settings = [self.own[one] for one in reached if one in self.own]
+            if any(one.speaks for one in settings):
                 return True
-            reached = sorted({folder_of(path) for one in told for path in one.references})
+            reached = sorted({folder_of(path) for one in settings for path in one.references})
         return False
 
 

@@ -122,9 +122,9 @@ class Meanings:
         """Frameworks of a file's project: by global usings, by packages."""
         folder = self.projects.folder(path)
         if folder not in self.settings:
-            told = list(self.projects.told(path))
-            usings = [using for one in told for using in one.usings] + self.globals.get(folder, [])
-            named = {one for each in told for package in each.packages for start, one in NAMES if start in package}
+            settings = list(self.projects.settings(path))
+            usings = [using for one in settings for using in one.usings] + self.globals.get(folder, [])
+            named = {one for each in settings for package in each.packages for start, one in NAMES if start in package}
             self.settings[folder] = (frameworks(usings), sorted(named, reverse=True))
         return self.settings[folder]
 

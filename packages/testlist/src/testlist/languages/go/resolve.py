@@ -30,7 +30,7 @@ class Resolver:
     methods: dict[Type, set[str]] = field(default_factory=lambda: defaultdict(set))
     foreign: set[Type] = field(default_factory=set)  # what embeds a suite of others
     makers: dict[Type, str] = field(default_factory=dict)
-    asked: set[Type] = field(default_factory=set)
+    targets: set[Type] = field(default_factory=set)
     unknown: set[str] = field(default_factory=set)  # folders that run something that does not show
     helpers: set[str] = field(default_factory=set)  # folders of packages that may run suites for tests
     left: int = MOST
@@ -55,7 +55,7 @@ class Resolver:
             self.makers[Type(folder, function)] = made
         for written in facts.get("runs", ()):
             if targets := self.named(folder, written, facts):
-                self.asked.update(targets)
+                self.targets.update(targets)
             else:
                 self.unknown.add(folder)
         if path.endswith("_test.go"):
@@ -81,7 +81,7 @@ class Resolver:
 
     def roots(self) -> set[Type]:
         """Types whose values are run."""
-        made = {one: self.made(one) for one in self.asked}
+        made = {one: self.made(one) for one in self.targets}
         unclear = self.unknown | {one.folder for one, type_ in made.items() if type_ is None}
         return {one for one in made.values() if one} | {one for one in self.suites() if one.folder in unclear}
 
@@ -132,7 +132,7 @@ class Resolver:
         """Sources of packages that hold parts of suites, or may run some."""
         self.left = MOST
         types = {one for root in self.roots() for level in self.levels(root) for one in level}
-        types |= {one for one in self.asked if self.made(one) is None}
+        types |= {one for one in self.targets if self.made(one) is None}
         folders = {one.folder for one in types - self.methods.keys()} | self.helpers
         return {path for path in paths if path.endswith(".go") and folder_of(path) in folders}
 

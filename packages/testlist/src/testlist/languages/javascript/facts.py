@@ -225,11 +225,11 @@ class Reading:
         callee = resolve(function, self.aliases) or tester(function, arguments)
         if callee is None or callee.makes:
             return None
-        told = annotation(node, callee, self.makes_suite) if callee.title is None else None
+        annotated = annotation(node, callee, self.makes_suite) if callee.title is None else None
         at = title_at(arguments) if callee.root[0] == "@" and callee.title is None else callee.title or 0
         given = read(arguments, self.handles, at)
-        if told is not None and (given is None or given.form != "function"):
-            return told
+        if annotated is not None and (given is None or given.form != "function"):
+            return annotated
         if given is None or ((callee.sub or callee.title is not None) and not given.registers):
             return None
         if callee.root[0] == "@":
@@ -244,10 +244,10 @@ class Reading:
             fact["at"] = at
         if loop:
             fact["loop"] = True
-        if told is not None:
-            fact["says"] = told["says"]
+        if annotated is not None:
+            fact["says"] = annotated["says"]
         self.enter(fact, callee, given, arguments)
-        return depending(fact) if told is not None and "when" in told else fact
+        return depending(fact) if annotated is not None and "when" in annotated else fact
 
     def enter(self, fact: CallFact, callee: Callee, given: Arguments, arguments: Node | None) -> None:
         """Add what stands inside a suite or a test, and whether that makes it depend on something."""

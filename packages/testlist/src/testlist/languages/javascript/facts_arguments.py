@@ -155,8 +155,8 @@ def truths(argument: Node) -> Iterator[str]:
 
 def depends(argument: Node) -> bool:
     """Whether an options object has {skip: expression}, whose value shows only at run time."""
-    told = members(argument) if argument.type == "object" else ()
-    return any(key in DECIDING and value.type not in FIXED for key, value in told)
+    options = members(argument) if argument.type == "object" else ()
+    return any(key in DECIDING and value.type not in FIXED for key, value in options)
 
 
 def given_to(function: Node) -> str:

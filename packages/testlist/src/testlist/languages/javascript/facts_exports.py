@@ -50,7 +50,7 @@ def _default(
     callee = valued(value, aliases) if value is not None and is_function else resolve(value, aliases)
     if callee is not None and callee.root[0] == "@" and (origin := foreign.get(callee.root[1:])):
         return {"from": origin[0], "name": origin[1]}
-    return told(callee) if callee is not None else None
+    return handed(callee) if callee is not None else None
 
 
 def _known(
@@ -60,10 +60,10 @@ def _known(
     origin = foreign.get(callee.root[1:] if callee and callee.root[0] == "@" else name)
     if origin is not None:
         return {"from": origin[0], "name": origin[1]}
-    return told(callee) if callee else None
+    return handed(callee) if callee else None
 
 
-def told(callee: Callee) -> Handed:
+def handed(callee: Callee) -> Handed:
     """A callee as it is stored."""
     return callee.root, [one for one in callee.modifiers if one != "extend"], callee.makes, callee.title or 0
 
@@ -83,13 +83,13 @@ def _common(node: Node, aliases: Mapping[str, Callee], foreign: Mapping[str, tup
     found: dict[str, Handed | Elsewhere | str | None] = {}
     if value.type in FUNCTIONS:
         callee = valued(value, aliases)
-        found[place["name"] or "default"] = told(callee) if callee else None
+        found[place["name"] or "default"] = handed(callee) if callee else None
     elif value.type == "identifier":
         found[place["name"] or "default"] = _known(text(value), aliases, foreign)
     elif value.type == "object" and not place["name"]:
         for key, inner in members(value):
             callee = valued(inner, aliases) if inner.type in FUNCTIONS else None
-            found[key] = told(callee) if callee else _known(text(inner), aliases, foreign)
+            found[key] = handed(callee) if callee else _known(text(inner), aliases, foreign)
     return {name: one for name, one in found.items() if one is not None}
 
 

@@ -51,8 +51,8 @@ class Builds:
     @cached_property
     def places(self) -> set[str]:
         """Folders that commands work in, as they write them; `*` for any."""
-        told = (self.project.data(path) or {} for path in self.project.configs if is_command_file(path))
-        return {place for one in told for place in one.get("places", ())}
+        commands = (self.project.data(path) or {} for path in self.project.configs if is_command_file(path))
+        return {place for one in commands for place in one.get("places", ())}
 
     def of(self, folder: str) -> str | None:
         """Folder of the build that a folder belongs to."""

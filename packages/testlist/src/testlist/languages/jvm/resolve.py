@@ -96,11 +96,11 @@ class Resolver:
     def leads(self, path: str) -> Iterator[tuple[Found, str]]:
         """Names in one file that may lead to others, each once."""
         self.project.beat()
-        asked: set[str] = set()
+        seen: set[str] = set()
         for found in self.names.all(path):
             for name in leading(found, whole=self.wants(path)):
-                if name not in asked:
-                    asked.add(name)
+                if name not in seen:
+                    seen.add(name)
                     yield found, name
 
     def tests(self, owned: Sequence[str], facts: FactsByPath, framework: str) -> Iterator[Test]:

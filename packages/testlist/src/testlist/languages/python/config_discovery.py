@@ -61,7 +61,7 @@ class Discovery:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class RunnerCommands:
     """All commands of a repository.  discovers: unittest is the only runner that it speaks of.
 
     modules: files that commands name.
@@ -73,7 +73,7 @@ class Told:
     modules: frozenset[str]
 
     @classmethod
-    def of(cls, project: Project, *, discovers: bool) -> "Told":
+    def of(cls, project: Project, *, discovers: bool) -> "RunnerCommands":
         """Read the files with commands."""
         return cls(project, discovers, tuple(discoveries(project)), frozenset(modules(project)))
 

@@ -10,8 +10,8 @@ from testlist.model import Facts
 def extract(source: bytes, language: str) -> Facts:  # noqa: ARG001 - the interface has it
     """Read it: {"data": {"pytest": ..., "commands": [...]}}.  Raises: ValueError for broken files."""
     text = source.decode()
-    told = [line.strip() for line in text.splitlines() if "unittest" in line]
-    return {"data": {"pytest": _table(tomllib.loads(text)), **({"commands": told} if told else {})}}
+    commands = [line.strip() for line in text.splitlines() if "unittest" in line]
+    return {"data": {"pytest": _table(tomllib.loads(text)), **({"commands": commands} if commands else {})}}
 
 
 def _table(document: dict[str, Any]) -> Any:

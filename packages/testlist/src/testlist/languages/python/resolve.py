@@ -7,7 +7,7 @@ from testlist.kit.fold import folded
 from testlist.kit.scope import Growing
 from testlist.languages.python.collect import METHODS, Collector, Hit, Rules, row
 from testlist.languages.python.config import PytestScope, conftest_libraries, conftest_marks, scope_of, scopes
-from testlist.languages.python.config_discovery import Told
+from testlist.languages.python.config_discovery import RunnerCommands
 from testlist.languages.python.resolve_marks import given
 from testlist.languages.python.resolve_names import Names, last_names
 from testlist.languages.python.resolve_reachable import Rounds
@@ -18,11 +18,11 @@ from testlist.project import Project, below
 
 @dataclass(slots=True)
 class Resolver:
-    """One repository.  scopes: pytest configurations, deepest first; told: what unittest loads by itself."""
+    """One repository.  scopes: pytest configurations, deepest first; commands: what unittest loads by itself."""
 
     project: Project
     scopes: list[PytestScope]
-    told: Told
+    commands: RunnerCommands
     modules: frozenset[str]
     libraries: tuple[tuple[str, str], ...] = ()
     located: dict[tuple[str, str, int], str | None] = field(default_factory=dict)
@@ -38,9 +38,9 @@ class Resolver:
         """Read the configurations."""
         found = scopes(project)
         spoken_of = any(scope.declared for scope in found) or any(project.named("conftest.py"))
-        told = Told.of(project, discovers=not spoken_of)
+        commands = RunnerCommands.of(project, discovers=not spoken_of)
         modules, libraries = frozenset(last_names(project.paths)), tuple(conftest_libraries(project))
-        return cls(project, found, told, modules, libraries, hooks=conftest_marks(project))
+        return cls(project, found, commands, modules, libraries, hooks=conftest_marks(project))
 
     def wants(self, path: str) -> bool:
         """By python_files and testpaths of the configuration that governs the path."""
@@ -71,7 +71,7 @@ class Resolver:
     def sources(self, names: Names, path: str) -> Iterator[str]:
         """Files that one file leads to; of a file that is no candidate only classes count."""
         self.project.beat()
-        is_candidate = self.told.takes(path) or self.scope_of(path).collects(path)
+        is_candidate = self.commands.takes(path) or self.scope_of(path).collects(path)
         leads = self.leads if is_candidate else self.bases
         for item in names.body(path):
             for dotted in leads(path, item):

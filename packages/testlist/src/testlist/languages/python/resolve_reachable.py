@@ -25,9 +25,9 @@ class Rounds:
         known = names.facts.keys()
         paths = [path for path in known if path.endswith(".py")]
         plain = self.are_plain(names, paths)
-        asked = [path for path in paths if path not in self.settled or not plain]
-        unread = {path: set(sources(path)) - known for path in asked}
-        self.settled = {*self.settled, *(path for path in asked if not unread[path])} if plain else set()
+        open_paths = [path for path in paths if path not in self.settled or not plain]
+        unread = {path: set(sources(path)) - known for path in open_paths}
+        self.settled = {*self.settled, *(path for path in open_paths if not unread[path])} if plain else set()
         return set[str]().union(*unread.values())
 
     @staticmethod

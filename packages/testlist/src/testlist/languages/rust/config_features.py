@@ -15,19 +15,22 @@ class Features:
     commands: frozenset[str] | None
     bare: bool
     flags: frozenset[str] | None = None
-    asked: dict[str, set[str]] = field(default_factory=dict)
+    wanted: dict[str, set[str]] = field(default_factory=dict)
 
     @classmethod
     def of(
-        cls, told: Sequence[Mapping[str, Any]], manifests: Mapping[str, Mapping[str, Any]], flags: Collection[str]
+        cls,
+        command_files: Sequence[Mapping[str, Any]],
+        manifests: Mapping[str, Mapping[str, Any]],
+        flags: Collection[str],
     ) -> "Features":
-        """Read what manifests want of each other.  told: of the files with commands.  flags: of build scripts."""
-        named = frozenset(word for one in told for word in one.get("named", ()))
-        commands = None if any(one.get("all") for one in told) else named
-        features = cls(manifests, commands, any(map(_bare, told)), None if "*" in flags else frozenset(flags))
+        """Read what manifests want of each other.  command_files: what their commands say.  flags: of build scripts."""
+        named = frozenset(word for one in command_files for word in one.get("named", ()))
+        commands = None if any(one.get("all") for one in command_files) else named
+        features = cls(manifests, commands, any(map(_bare, command_files)), None if "*" in flags else frozenset(flags))
         for manifest in manifests.values():
             for name, wanted in features.wants(manifest):
-                features.asked.setdefault(name, set()).add(wanted)
+                features.wanted.setdefault(name, set()).add(wanted)
         return features
 
     def wants(self, manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -52,12 +55,12 @@ class Features:
             )
         name = (manifest.get("package") or {}).get("name", "")
         prefix = f"{name}/"
-        wanted = {"default", *self.asked.get(name, ()), *(one.removeprefix(prefix) for one in self.commands)}
+        wanted = {"default", *self.wanted.get(name, ()), *(one.removeprefix(prefix) for one in self.commands)}
         return Switches(closure(table, wanted), () if self.bare else closure(table, ["default"]), self.flags)
 
 
-def _bare(told: Mapping[str, Any]) -> bool:
-    return bool(told.get("bare"))
+def _bare(command: Mapping[str, Any]) -> bool:
+    return bool(command.get("bare"))
 
 
 def closure(table: Mapping[str, list[str]], names: Iterable[str]) -> frozenset[str]:

@@ -44,10 +44,12 @@ class Resolver:
     def of(cls, project: Project, facts: Mapping[str, RustFacts], macros: Macros) -> "Resolver":
         """Follow the modules of every crate that is tested."""
         manifests = {folder_of(path): project.data(path) or {} for path in project.named("Cargo.toml")}
-        told = [project.data(path) or {} for path in project.configs if is_command_file(path)]
+        commands = [project.data(path) or {} for path in project.configs if is_command_file(path)]
         flags = {flag for one in facts.values() for flag in one.get("flags", ())}
-        packages = members(manifests, {place for one in told for place in one.get("places", ())})
-        crates = cls(facts, Files.of(facts), packages, Features.of(told, manifests, flags), macros, paths=project.paths)
+        packages = members(manifests, {place for one in commands for place in one.get("places", ())})
+        crates = cls(
+            facts, Files.of(facts), packages, Features.of(commands, manifests, flags), macros, paths=project.paths
+        )
         # of a manifest that could not be read nobody knows what it builds
         crates.others = {folder: True for folder, one in manifests.items() if not one.keys() & {"package", "workspace"}}
         shadows = Shadows(manifests, facts, crates.package_of)

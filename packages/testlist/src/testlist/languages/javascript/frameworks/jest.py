@@ -24,9 +24,9 @@ def areas(project: Project) -> Iterator[Area]:
     found = [(folder_of(path), table(data)) for path, data in configs(project, "jest.config")]
     own = [(folder_of(path), table(project.data(path)).get("jest")) for path in manifests(project)]
     given = [(folder, data) for folder, data in own if isinstance(data, dict)]
-    told = [folder for folder, _ in (*found, *given)]
+    folders = [folder for folder, _ in (*found, *given)]
     named = {placed(one, folder) for folder, data in (*found, *given) for one in strings(data.get("projects"))}
-    found += [(folder, data) for folder, data in given if not is_input(project, folder, told, named)]
+    found += [(folder, data) for folder, data in given if not is_input(project, folder, folders, named)]
     configuring = tuple(f"{folder}/**/*" for folder, _ in found if folder)
     for folder, data in found:
         yield from configured(project, folder, data, configuring)
@@ -35,14 +35,14 @@ def areas(project: Project) -> Iterator[Area]:
             yield from started(folder_of(path), table(project.data(path)).get("scripts"))
 
 
-def is_input(project: Project, folder: str, told: list[str], named: set[str]) -> bool:
+def is_input(project: Project, folder: str, folders: list[str], named: set[str]) -> bool:
     """Whether a package is nothing but options of jest, below a configuration that does not name it.
 
     Tests of jest itself and of what is built on it run it in such folders, as they run any program on its input.
     told: folders with a configuration; named: patterns of projects.
     """
     data = table(project.data(joined(folder, "package.json")))
-    if not set(data) <= {"jest", "type"} or not any(below(folder, one) and one != folder for one in told):
+    if not set(data) <= {"jest", "type"} or not any(below(folder, one) and one != folder for one in folders):
         return False
     return not any(globs.match(folder, one.rstrip("/")) for one in named)
 

@@ -38,8 +38,8 @@ def areas(project: Project) -> Iterator[Area]:
 
 def programs(scripts: dict[str, Any]) -> Iterator[str]:
     """Files of the repository that scripts for tests start, which may start mocha in their turn."""
-    told = [text for name, text in scripts.items() if name.startswith("test") and isinstance(text, str)]
-    for words in (words for text in told for words in lines(text) if words):
+    commands = [text for name, text in scripts.items() if name.startswith("test") and isinstance(text, str)]
+    for words in (words for text in commands for words in lines(text) if words):
         given = words[1:] if words[0] in SHELLS else words
         yield from given[:1]
 

@@ -22,7 +22,7 @@ def areas(project: Project) -> Iterator[Area]:
     for stem in ("vitest.config", "vite.config"):
         for path, data in configs(project, stem):
             if stem == "vitest.config" or "test" in table(data):
-                given = table(data) | {"test": asked(project, path, table(table(data).get("test")))}
+                given = table(data) | {"test": options(project, path, table(table(data).get("test")))}
                 found = configured(project, roots.get(path, folder_of(path)), given, {})
                 yield from (narrowed(area, folder_of(path)) for area in found)
     for stem in ("vitest.workspace", "vitest.projects"):
@@ -40,7 +40,7 @@ def started(project: Project) -> Iterator[tuple[str, str]]:
                 yield joined(joined(folder, root), config), joined(folder, root)
 
 
-def asked(project: Project, path: str, test: dict[str, Any]) -> dict[str, Any]:
+def options(project: Project, path: str, test: dict[str, Any]) -> dict[str, Any]:
     """The options of a configuration with what scripts beside it switch on.
 
     Without the projects of one that it is built on: they are of another folder.

@@ -9,7 +9,7 @@ from typing import Final
 
 from testlist.kit.scope import DeclaredFramework, ResolvedScope
 from testlist.languages.python.config import config_language
-from testlist.languages.python.config_discovery import Told
+from testlist.languages.python.config_discovery import RunnerCommands
 from testlist.languages.python.language import PYTHON
 from testlist.languages.python.resolve import Resolver
 from testlist.project import Project
@@ -19,17 +19,17 @@ from testlist.project import Project
 class UnittestScope(ResolvedScope):
     """unittest in one repository."""
 
-    told: Told
+    commands: RunnerCommands
 
     def wants(self, path: str) -> bool:
         """Take pytest's candidates, and those of discovery where it is the only runner."""
-        return path.endswith(".py") and (self.resolver.wants(path) or self.told.takes(path))
+        return path.endswith(".py") and (self.resolver.wants(path) or self.commands.takes(path))
 
 
 def scope(project: Project) -> UnittestScope:
     """Read every configuration of the repository, and what commands tell unittest."""
     resolver = project.once(Resolver.of)
-    return UnittestScope(resolver, "unittest", resolver.told)
+    return UnittestScope(resolver, "unittest", resolver.commands)
 
 
 #: it has no configuration of its own; pytest's decides what is run

@@ -92,8 +92,8 @@ def _behaviours(feature: Feature, source: Source, say: Words) -> Iterator[str]:
     yield '<ul class="behaviours">\n'
     for behaviour in feature.behaviours:
         mark = say.mark(behaviour)
-        told = f' <span class="mark">{_escaped(mark)}</span>' if mark else ""
-        yield f"<li><bdi>{_escaped(behaviour.sentence)}</bdi>{told}{_where(behaviour, source)}</li>\n"
+        badge = f' <span class="mark">{_escaped(mark)}</span>' if mark else ""
+        yield f"<li><bdi>{_escaped(behaviour.sentence)}</bdi>{badge}{_where(behaviour, source)}</li>\n"
     yield "</ul>\n"
 
 
@@ -104,8 +104,8 @@ def _where(behaviour: Behaviour, source: Source) -> str:
     return f' <span class="where">{inside}</span>'
 
 
-def _escaped(told: str) -> Markup:
-    return Markup.escape(visible_text.visible(told))
+def _escaped(text: str) -> Markup:
+    return Markup.escape(visible_text.visible(text))
 
 
 @cache

@@ -13,7 +13,7 @@ LAST = Message("This is the only way left to sign in to this account. First set 
 
 
 @dataclass(frozen=True, slots=True)
-class WaysIn:
+class SignInMethods:
     """has_github: linked, and the service offers it."""
 
     has_password: bool
@@ -26,9 +26,9 @@ class WaysIn:
         return self.has_password + self.passkeys + self.has_github
 
 
-def ways_in(tx: Tx, user_id: UUID, *, offers_github: bool) -> WaysIn:
+def sign_in_methods(tx: Tx, user_id: UUID, *, offers_github: bool) -> SignInMethods:
     """What the account has.  Whoever acts on it has locked the users row."""
-    return WaysIn(
+    return SignInMethods(
         passwords.hash_of(tx, user_id) is not None,
         len(passkeys.of_user(tx, user_id)),
         offers_github and github_links.of_user(tx, user_id) is not None,
@@ -37,11 +37,11 @@ def ways_in(tx: Tx, user_id: UUID, *, offers_github: bool) -> WaysIn:
 
 def keep_one(tx: Tx, user_id: UUID, *, offers_github: bool) -> None:
     """Called after a removal, in its transaction.  Raises: Conflict if nothing is left."""
-    if not ways_in(tx, user_id, offers_github=offers_github).count:
+    if not sign_in_methods(tx, user_id, offers_github=offers_github).count:
         raise Conflict(LAST)
 
 
-def of_user(uow: UnitOfWork, user_id: UUID, *, offers_github: bool) -> WaysIn:
+def of_user(uow: UnitOfWork, user_id: UUID, *, offers_github: bool) -> SignInMethods:
     """The ways in of a user, to show them."""
     with uow.begin() as tx:
-        return ways_in(tx, user_id, offers_github=offers_github)
+        return sign_in_methods(tx, user_id, offers_github=offers_github)

@@ -11,7 +11,7 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 
-class Remembered(Generic[K, V]):
+class LruCache(Generic[K, V]):
     """Safe to use from several threads.  most: the sum of `size` over all values that are kept."""
 
     def __init__(self, most: int, size: Callable[[V], int] = lambda _: 1) -> None:

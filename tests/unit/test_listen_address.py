@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from app.cli.place import ListenAddress, service_url
+from app.cli.listen_address import ListenAddress, service_url
 from app.cli.submit import submit, url
 from app.settings import load
 from app.supervisor import alone

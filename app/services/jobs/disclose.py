@@ -23,32 +23,32 @@ class Reader:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class OwnRequest:
     """How the reader asked for a job: the tier at that time, and the queue of that tier."""
 
     tier: Tier
     queue: str
 
 
-def asked_each(tx: Tx, accepted: Mapping[UUID, AcceptedRow], reader: Reader) -> dict[UUID, Asked]:
+def own_requests(tx: Tx, accepted: Mapping[UUID, AcceptedRow], reader: Reader) -> dict[UUID, OwnRequest]:
     """How the reader asked, by job.  What the schedule asked for is nobody's, so everybody is told.
 
     accepted: the accept records of the jobs.
     """
     if reader.sees_all:
         return {}
-    found = {one: _asked(row) for one, row in accepted.items() if row.trigger == "scheduled"}
+    found = {one: _own_request(row) for one, row in accepted.items() if row.trigger == "scheduled"}
     others: Collection[UUID] = []
     if reader.user_id:
-        own = {one: _asked(row) for one, row in accepted.items() if row.user_id == reader.user_id}
+        own = {one: _own_request(row) for one, row in accepted.items() if row.user_id == reader.user_id}
         others = accepted.keys() - own.keys()
         found |= own
     if others and reader.user_id:
-        found |= {row.job_id: _asked(row) for row in requests.of_user(tx, others, reader.user_id)}
+        found |= {row.job_id: _own_request(row) for row in requests.of_user(tx, others, reader.user_id)}
     return found
 
 
-def told(job: Job, reader: Reader, asked: Asked | None) -> Job:
+def disclosed(job: Job, reader: Reader, own: OwnRequest | None) -> Job:
     """The job as the reader is told of it.
 
     In the reader's own line, tier, queue and wait are those of the line.  Elsewhere, tier and queue are those of the
@@ -58,11 +58,11 @@ def told(job: Job, reader: Reader, asked: Asked | None) -> Job:
     if reader.sees_all:
         return job
     if job.carrier and job.carrier == reader.user_id:
-        tier = (job.wait.tier if job.wait else None) or (asked.tier if asked else job.tier)
+        tier = (job.wait.tier if job.wait else None) or (own.tier if own else job.tier)
         return job if tier == job.tier else replace(job, tier=tier)
-    tier, queue = (asked.tier, asked.queue) if asked else (None, None)
+    tier, queue = (own.tier, own.queue) if own else (None, None)
     return replace(job, tier=tier, queue=queue, wait=job.wait and waiting.elsewhere(job.wait))
 
 
-def _asked(row: AcceptedRow | OwnRequestRow) -> Asked:
-    return Asked(Tier(row.tier or Tier.FREE), row.queue)
+def _own_request(row: AcceptedRow | OwnRequestRow) -> OwnRequest:
+    return OwnRequest(Tier(row.tier or Tier.FREE), row.queue)

@@ -45,8 +45,8 @@ def _about(document: Document, say: Words) -> Iterator[str]:
 def _line(behaviour: Behaviour, source: Source, say: Words) -> str:
     subject, mark = behaviour.subject, say.mark(behaviour)
     where, link = _quoted(f"{subject.file}:{subject.line}"), source.link(subject)
-    told = f" **{_quoted(mark)}**" if mark else ""
-    return f"- {_quoted(behaviour.sentence)}{told} · " + (f"[{where}]({link})\n" if link else f"{where}\n")
+    badge = f" **{_quoted(mark)}**" if mark else ""
+    return f"- {_quoted(behaviour.sentence)}{badge} · " + (f"[{where}]({link})\n" if link else f"{where}\n")
 
 
 def _quoted(text: str) -> str:
