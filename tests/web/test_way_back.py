@@ -211,6 +211,18 @@ def test_the_start_page_offers_an_account_where_people_may_create_one(make_web: 
     assert offered not in make_web(sign_up="closed").client.get("/").text
 
 
+@pytest.mark.parametrize(("page", "is_kept"), [("/history", True), ("/sign-in", False)])
+def test_a_form_that_was_sent_after_the_session_had_ended_leads_back(web: Web, page: str, is_kept: bool) -> None:
+    web.sign_in(person(web))
+    token = csrf(web.client.get("/account"))
+    with web.uow.begin() as tx:
+        tx.run(text("DELETE FROM sessions"))
+    sent = {"csrf_token": token, "name": "CI"}
+    answer = web.client.post("/tokens", data=sent, headers={"Referer": f"http://localhost{page}"})
+    assert answer.status_code == 401
+    assert ("/sign-in?next=/history" in answer.text) is is_kept
+
+
 def test_the_sign_in_page_sends_nobody_to_a_command_line(web: Web) -> None:
     assert "fairlane user" not in web.client.get("/sign-in").text
 

@@ -56,9 +56,8 @@ _ASKED_FOR_EACH = text("""
            last_viewed_at = CASE WHEN c.last_viewed_at >= :now - CAST(:fresh AS interval) THEN c.last_viewed_at
                                  ELSE :now END
       FROM asked WHERE c.id = asked.id""")
-_VIEWED = text("""
-    UPDATE codebases SET last_viewed_at = :now
-     WHERE id = :id AND (last_viewed_at IS NULL OR last_viewed_at < :now - CAST(:fresh AS interval))""")
+# in sql/notes.sql
+_VIEWED = text("SELECT note_view(:id, :now, :fresh)")
 _DEFAULT_BRANCH = text("""
     UPDATE codebases SET default_branch = :name WHERE id = :id AND default_branch IS DISTINCT FROM :name""")
 _CHECKED = text("UPDATE codebases SET checked_at = :now WHERE id = :id")
