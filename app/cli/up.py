@@ -19,6 +19,7 @@ from app import database, embedded, home, supervisor
 from app.adapters.sandbox import require
 from app.cli.listen_address import ListenAddress
 from app.cli.local_repositories import Root, root_of
+from app.cli.wiring import actor
 from app.domain.queues import JOB_QUEUES, MAINTENANCE, SUFFIXES, Service
 from app.errors import BadSetting, Problem
 from app.migrate import migrate
@@ -107,7 +108,7 @@ def _prepare(settings: Settings, addresses: _Addresses, place: ListenAddress) ->
         click.echo(f"local repositories in {settings.local_repos_root}")
         token = _operator_token(settings, uow)
         operator = accounts.find_person(uow, OPERATOR)
-        link = sessions.sign_in_link(uow, operator.user_id, now=uow.now())
+        link = sessions.sign_in_link(uow, operator.user_id, actor=actor(), now=uow.now())
         ways_in = [f"sign in as {OPERATOR} (works once): {settings.public_url or place.url}/sign-in?token={link}"]
         if token:
             ways_in.append(f"API token of {OPERATOR} (shown at this start only): {token}")

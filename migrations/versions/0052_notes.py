@@ -1,5 +1,7 @@
 """A read that notes its use is answered by a database that takes no writes.
 
+A deleted account whose address was never verified takes nothing out of older entries of the log.
+
 The release before calls `caller_find` with the same arguments.
 """
 
@@ -19,4 +21,5 @@ def upgrade() -> None:
 
 def downgrade() -> None:
     op.execute("DROP FUNCTION note_view, note_session, note_token")
-    op.execute(HERE.joinpath("0049_caller_runs.sql").read_text(encoding="utf-8"))
+    for before in ("0043_append_only_log.sql", "0049_caller_runs.sql"):
+        op.execute(HERE.joinpath(before).read_text(encoding="utf-8"))

@@ -60,12 +60,12 @@ def by_password(web: Web) -> Any:
 
 
 def by_link(web: Web) -> Any:
-    secret = sessions.sign_in_link(web.uow, person(web).user_id, now=now())
+    secret = sessions.sign_in_link(web.uow, person(web).user_id, actor="cli:test", now=now())
     return web.post("/sign-in", f"/sign-in?token={secret}", token=secret)
 
 
 def by_reset(web: Web) -> Any:
-    secret = password_resets.hand_out(web.uow, person(web), now=now())
+    secret = password_resets.hand_out(web.uow, person(web), actor="cli:test", now=now())
     return web.post("/reset", f"/reset?token={secret}", token=secret, password=PASSWORD)
 
 

@@ -57,11 +57,12 @@ def ask(uow: UnitOfWork, email: str, *, mailed: bool, now: datetime) -> ResetLet
         return _letter(tx, account, Purpose.MAILED_RESET if mailed else Purpose.RESET, now=now)
 
 
-def hand_out(uow: UnitOfWork, account: Account, *, now: datetime) -> str:
-    """The secret of a link that an operator gives to a person."""
+def hand_out(uow: UnitOfWork, account: Account, *, actor: str, now: datetime) -> str:
+    """Make the secret of a link that an operator gives to a person.  actor: for the audit log."""
     made = secrets.token_urlsafe(32)
     with uow.begin() as tx:
         one_time_secrets.add(tx, Purpose.RESET, made, user_id=account.user_id, expires_at=now + RESET_LIFE)
+        audit_log.add(tx, actor, "user.link", str(account.user_id), sets_password=True)
     return made
 
 

@@ -64,8 +64,7 @@ _CHANGE = text(f"""
            failures = CASE WHEN :enabled AND (disabled_at IS NOT NULL OR url <> :url) THEN 0 ELSE failures END,
            failing_since = CASE WHEN :enabled AND (disabled_at IS NOT NULL OR url <> :url) THEN NULL
                                 ELSE failing_since END,
-           paused_until = CASE WHEN :enabled AND (disabled_at IS NOT NULL OR url <> :url) THEN NULL
-                               ELSE paused_until END
+           paused_until = CASE WHEN url <> :url THEN NULL ELSE paused_until END
      WHERE id = :id""")
 _LOCK = text("SELECT secret FROM webhooks WHERE id = :id AND user_id = :user_id FOR NO KEY UPDATE")
 _ROTATE = text("UPDATE webhooks SET secret = :secret, old_secret = :old, old_secret_until = :until WHERE id = :id")

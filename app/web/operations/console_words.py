@@ -102,6 +102,7 @@ ACTIONS = {
     "keys.reencrypt": lazy_gettext("Encrypted stored secrets with the newest key"),
     "token.add": lazy_gettext("Created a token"),
     "token.revoke": lazy_gettext("Revoked a token"),
+    "user.link": lazy_gettext("Made a sign-in link"),
     "user.add": lazy_gettext("Added a user"),
     "user.delete": lazy_gettext("Deleted a user"),
     "user.limit": lazy_gettext("Changed the limit of a user"),
