@@ -14,11 +14,6 @@ from app.store.operations.invariants import ALL
 from app.web.operations import metrics
 
 
-@pytest.fixture
-def operator(web: Web) -> dict[str, str]:
-    return web.token(web.user(is_operator=True).user_id, "operator")
-
-
 def test_an_audit_names_every_invariant(web: Web, operator: dict[str, str]) -> None:
     web.completed(web.submit().json["id"])
     answer = web.client.get("/api/v1/operator/audit", headers=operator)

@@ -13,7 +13,8 @@ from app.services.operations.schedule import AskedRun
 from app.services.operations.send_schedule import send_newest_slot
 from app.store.operations import schedule as store
 from tests.conftest import raw_connection
-from tests.web.operations import ENTRIES, rows
+from tests.web.conftest import rows
+from tests.web.operations import ENTRIES
 
 API, PAGE = "/api/v1/operator/schedule", "/operator/schedule"
 MESSAGES = "SELECT q.name, m.payload FROM kombu_message m JOIN kombu_queue q ON q.id = m.queue_id"

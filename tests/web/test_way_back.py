@@ -11,13 +11,13 @@ from uuid import UUID
 import pytest
 from pydantic import SecretStr
 from service_harness.application import Web, csrf
-from sqlalchemy import text
 
 from app.domain.plans import Tier
 from app.services.accounts import accounts, password_resets, passwords, sessions
 from app.services.accounts.forget import forget
 from app.services.operations.audit import audit
 from tests.web.authenticators import Authenticator
+from tests.web.conftest import rows
 from tests.web.github_double import CLIENT, github
 from tests.web.test_github import come_back, lead
 from tests.web.test_passkeys import options
@@ -33,11 +33,6 @@ def web(make_web: Callable[..., Web]) -> Web:
 
 def now() -> datetime:
     return datetime.now(UTC)
-
-
-def rows(web: Web, query: str, **given: object) -> list[Any]:
-    with web.uow.begin() as tx:
-        return list(tx.run(text(query), **given).all())
 
 
 def person(web: Web) -> accounts.Account:

@@ -18,7 +18,7 @@ from app.services.webhooks.dispatch import QUEUE, dispatch
 from app.services.webhooks.webhooks import Where
 from app.store.webhooks.webhook_deliveries import TESTS_KEPT
 from tests.conftest import World
-from tests.race.scenes import account
+from tests.services.busy import account
 from tests.services.specifications.writing import Writing
 from tests.services.webhooks.receiving import KEYRING, Hooks, verified
 
