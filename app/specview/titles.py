@@ -1,4 +1,4 @@
-"""What a test's own name and its suites say, without what only tells a runner that it is a test."""
+"""The meaningful words of a test's name and suites, without markers such as `test_`."""
 
 from __future__ import annotations
 

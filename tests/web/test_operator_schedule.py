@@ -156,7 +156,7 @@ def test_the_page_says_why_nothing_was_sent_and_when_something_last_was(web: Web
     assert "sweep was not sent, because an operator sent it less than 10 s ago." in run()
     rows(web, "UPDATE schedule_entries SET asked_at = asked_at - interval '1 h' RETURNING 1")
     page = run()
-    assert "sweep was not sent, because its last message waits on analysis_scheduled or runs." in page
+    assert "sweep was not started: its previous run is still queued on analysis_scheduled or in progress." in page
     assert "sweep was sent" not in page
     assert "60 min ago" in page
     assert len(rows(web, LOG)) == 1

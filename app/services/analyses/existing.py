@@ -1,4 +1,4 @@
-"""What there is of a commit before it is submitted."""
+"""Find what already exists for a commit, before it is submitted."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from app.web.core.public_links import absolute
 
 #: In the session: the state, the verifier of PKCE, and whether to link.
 ASKED = "github"
-DENIED = Message("GitHub was not allowed to tell who you are. Nothing has changed.")
+DENIED = Message("You cancelled the sign-in at GitHub. Nothing has changed.")
 TOLD = (*TOLD_TO_STRANGERS, *TOLD_ON_THE_FORM, Forbidden, GitHostUnreachable, Busy)
 
 

@@ -85,7 +85,7 @@ def pasted(form: SubmitForm) -> SubmitForm:
 
 
 def _foreseen(form: SubmitForm, account: Account) -> dict[str, Any]:
-    """What there is of the commit; units: of the account, which may be a visitor's."""
+    """The existing analysis of the commit, and the units that the account or visitor has left."""
     services = wired()
     item = wanted(form.analysis(), account)
     return {

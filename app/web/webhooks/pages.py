@@ -78,13 +78,13 @@ def change_webhook(webhook_id: UUID) -> Response | tuple[str, int]:
 
 @pages.post(f"{ONE}/enable")
 def enable_webhook(webhook_id: UUID) -> Response:
-    """Tell it of events again."""
+    """Enable the webhook."""
     return _switched(webhook_id, enabled=True)
 
 
 @pages.post(f"{ONE}/disable")
 def disable_webhook(webhook_id: UUID) -> Response:
-    """Tell it of nothing until it is enabled."""
+    """Disable the webhook until it is enabled again."""
     return _switched(webhook_id, enabled=False)
 
 
