@@ -89,7 +89,7 @@ def _newer(connection: Connection, config: Config) -> str | None:
 
 
 def refuse_folded(connection: Connection) -> None:
-    """Raises: BadSetting on a database whose migrations to 0037 this release no longer has."""
+    """Refuse a database from before revision 0037, as this release lacks its migrations.  Raises: BadSetting."""
     current = schema.revision(connection)
     connection.rollback()
     if current in FOLDED:

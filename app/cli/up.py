@@ -120,7 +120,7 @@ def _prepare(settings: Settings, addresses: _Addresses, place: ListenAddress) ->
 
 
 def _refuse_unserved(uow: UnitOfWork) -> None:
-    """Raises: BadSetting if the schema is so new that this release cannot work with it, though a newer one can."""
+    """Refuse a database whose schema this release cannot work with.  Raises: BadSetting."""
     found, _ = schema_of_database(uow)
     if found != "ok":
         raise BadSetting(f"The database is {found}")

@@ -15,7 +15,10 @@ MOST = 200
 
 @dataclass(frozen=True, slots=True, order=True)
 class Fingerprint:
-    """service: of the job; code: of the error; message: with `…` for names and `N` for numbers, so it names nobody."""
+    """What failures that are alike have in common.
+
+    service: of the job; code: of the error; message: with `…` for names and `N` for numbers, so it names nobody.
+    """
 
     service: str
     code: str

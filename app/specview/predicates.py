@@ -41,7 +41,9 @@ _LOWER = re.compile(r"[a-z]+(?:-[a-z]+)*")
 
 @dataclass(frozen=True, slots=True)
 class Predicate:
-    """verb: in the third person, with its negation, adverbs and auxiliaries; base: its bare form; rest: what follows.
+    """The verb of a sentence and the words after it.
+
+    verb: in the third person, with its negation, adverbs and auxiliaries; base: its bare form; rest: what follows.
 
     conjugated: whether the verb was bare in the name, so that verbs after `and` are bare as well.
     """

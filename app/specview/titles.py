@@ -38,7 +38,9 @@ _NOISE = listed("test tests spec specs it describe suite unittest testcase")
 
 @dataclass(frozen=True, slots=True)
 class Title:
-    """kind: test, example, benchmark or fuzz; text: the name without marks; case: of a table's row or a subtest.
+    """The parts of a test's name.
+
+    kind: test, example, benchmark or fuzz; text: the name without marks; case: of a table's row or a subtest.
 
     thing: what of the program the suites name, as code; contexts: suites such as "when …", outermost first; about:
     the innermost suite that is neither; titled: whether the framework has titles rather than functions; things: words

@@ -143,7 +143,10 @@ def use(uow: UnitOfWork, answer: str, challenge: str, site: Site, *, user_id: UU
 def _answered(
     uow: UnitOfWork, ceremony: Ceremony, answer: str, challenge: str, site: Site, *, user_id: UUID | None, now: datetime
 ) -> tuple[StoredKey, int]:
-    """Returns: the key that answered, and its new sign count.  Raises: InvalidInput, Unauthenticated."""
+    """Use up the challenge and check the answer.
+
+    Returns: the key that answered, and its new sign count.  Raises: InvalidInput, Unauthenticated.
+    """
     _use(uow, ceremony, challenge, user_id, now=now)
     credential_id, handle = passkey_checks.credential_of(answer)
     with uow.begin() as tx:
@@ -154,7 +157,7 @@ def _answered(
 
 
 def _note_use(tx: Tx, key: StoredKey, sign_count: int, *, now: datetime) -> None:
-    """Raises: Unauthenticated if the key was removed or used in the meantime.  Locks: users row."""
+    """Store the sign count.  Raises: Unauthenticated if the key was removed or used meanwhile.  Locks: users row."""
     users.lock_row(tx, key.user_id)
     if not passkeys.used(tx, key, sign_count=sign_count, now=now):
         raise Unauthenticated(UNKNOWN)

@@ -137,7 +137,7 @@ def _letter(tx: Tx, account: Account, purpose: Purpose, *, now: datetime) -> Res
 
 
 def _owner(tx: Tx, secret: str, *, now: datetime) -> Account:
-    """Raises: InvalidInput."""
+    """Find the account that a reset secret belongs to.  Raises: InvalidInput if it is unknown, used or expired."""
     user_id = next((found for one in RESETS if (found := one_time_secrets.owner(tx, one, secret, now=now))), None)
     account = users.find(tx, user_id) if user_id else None
     if account is None:
@@ -146,7 +146,7 @@ def _owner(tx: Tx, secret: str, *, now: datetime) -> Account:
 
 
 def _use_up(uow: UnitOfWork, user_id: UUID, secret: str, *, now: datetime) -> str | None:
-    """Returns: the hash of the password of before.  Raises: InvalidInput."""
+    """Use up a reset secret.  Returns: the hash of the previous password.  Raises: InvalidInput."""
     with uow.begin() as tx:
         if not any(one_time_secrets.use(tx, purpose, secret, now=now) for purpose in RESETS):
             raise InvalidInput(USED)

@@ -69,7 +69,7 @@ def is_fresh(uow: UnitOfWork, secret: str, *, now: datetime) -> bool:
 
 
 def require_fresh(uow: UnitOfWork, secret: str, *, now: datetime) -> None:
-    """Raises: ConfirmationNeeded, because the cookie may be a copy in other hands."""
+    """Require a recent proof, because the cookie may be a copy in other hands.  Raises: ConfirmationNeeded."""
     if not is_fresh(uow, secret, now=now):
         raise ConfirmationNeeded
 

@@ -14,7 +14,7 @@ LAST = Message("This is the only way left to sign in to this account. First set 
 
 @dataclass(frozen=True, slots=True)
 class SignInMethods:
-    """has_github: linked, and the service offers it."""
+    """The ways in which an account can sign in.  has_github: it is linked, and the service offers it."""
 
     has_password: bool
     passkeys: int

@@ -128,7 +128,7 @@ def tokens_of(uow: UnitOfWork, user_id: UUID) -> list[ValidToken]:
 
 
 def revoke_token(uow: UnitOfWork, user_id: UUID, token_id: UUID, *, now: datetime) -> None:
-    """Raises: NotFound."""
+    """Revoke one of the user's tokens.  Raises: NotFound.  Locks: users row."""
     with uow.begin() as tx:
         users.lock_row(tx, user_id)
         if not credentials.revoke_token(tx, user_id, token_id, now=now):

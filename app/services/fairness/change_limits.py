@@ -20,7 +20,10 @@ HIGHEST_SLOT_LIMIT = 1_000
 
 @dataclass(frozen=True, slots=True)
 class TierLimit:
-    """slots: in force; of_plan: what the plan's row says; by_setting: whether FAIRNESS_*_LIMIT decides instead."""
+    """The slots of a tier.
+
+    slots: in force; of_plan: what the plan's row says; by_setting: whether FAIRNESS_*_LIMIT decides instead.
+    """
 
     tier: Tier
     slots: int

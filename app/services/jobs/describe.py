@@ -111,7 +111,7 @@ class _Read:
     writings: Mapping[UUID, Writing]
 
     def job(self, accepted: AcceptedRow) -> Job:
-        """One of them."""
+        """Compose one of the jobs that were read."""
         one = accepted.job_id
         status, message, record = self.statuses[one], self.messages.get(one), self.records.get(one)
         completed = status is Status.COMPLETED

@@ -62,7 +62,7 @@ def is_reachable(tx: Tx, codebase: Codebase, job_id: UUID | None, account: Payer
 
 
 def check_reachable(tx: Tx, codebase: Codebase, job_id: UUID | None, account: Payer, *, named: bool = False) -> None:
-    """Raises: RepositoryNotFound unless `is_reachable`, which does not reveal whether the commit was analysed."""
+    """Check `is_reachable`.  Raises: RepositoryNotFound, which does not reveal whether the commit was analysed."""
     if not is_reachable(tx, codebase, job_id, account, named=named):
         raise RepositoryNotFound("The repository does not exist or is private.")
 

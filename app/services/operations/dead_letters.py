@@ -66,7 +66,10 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """done: ids of letters that were redriven or dropped; kept: the other ids, each with its reason."""
+    """The outcome of redriving or dropping dead letters.
+
+    done: ids of letters that were redriven or dropped; kept: the other ids, each with its reason.
+    """
 
     done: list[int] = field(default_factory=list)
     kept: dict[int, str] = field(default_factory=dict)

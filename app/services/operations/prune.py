@@ -49,7 +49,7 @@ class Pruned:
 
     @property
     def counts(self) -> dict[str, int]:
-        """By kind."""
+        """Count the deleted rows by kind."""
         return asdict(self)
 
 

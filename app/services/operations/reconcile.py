@@ -23,7 +23,9 @@ _SIDES = ("jobs", "units", "events", "amount")
 
 @dataclass(frozen=True, slots=True)
 class Reconciled:
-    """jobs: completed and billable; events: billed; differences: one row for each user and period where they differ.
+    """The comparison of completed jobs with bills.
+
+    jobs: completed and billable; events: billed; differences: one row for each user and period where they differ.
 
     A difference has the numbers of the statements in which the two sides were not equal, not those of the whole period.
     """
@@ -122,7 +124,10 @@ class _Reader:
 
 @dataclass(frozen=True, slots=True)
 class LastReconciled:
-    """differences: number of users and periods whose bills differ from their completed jobs."""
+    """The result of the newest reconciliation.
+
+    differences: number of users and periods whose bills differ from their completed jobs.
+    """
 
     ran_at: datetime
     differences: int

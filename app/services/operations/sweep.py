@@ -44,7 +44,7 @@ class Swept:
 
     @property
     def counts(self) -> dict[str, int]:
-        """By kind, in the order of a run."""
+        """Count the swept rows by kind, in the order of a run."""
         return {kind: getattr(self, kind) for kind in ("extended", "buried", "orphans", "slots", "pruned")}
 
 

@@ -103,7 +103,7 @@ def _next(tx: Tx, webhook_id: UUID, sender: Sender, *, now: datetime) -> tuple[D
 
 
 def _attempt(uow: UnitOfWork, row: DueRow, body: str, sender: Sender, seconds: float) -> bool:
-    """Returns: whether the webhook may be told more now."""
+    """Send one delivery and record its outcome.  Returns: whether more may be sent to this webhook now."""
     began = monotonic()
     try:
         sealed = [row.secret, *([row.old_secret] if row.old_secret else [])]

@@ -42,7 +42,7 @@ def list_of(uow: UnitOfWork, user_id: UUID, *, now: datetime) -> list[Webhook]:
 
 
 def find(uow: UnitOfWork, user_id: UUID, webhook_id: UUID, *, now: datetime) -> Webhook:
-    """One of them.  Raises: NotFound."""
+    """Find one webhook of the user.  Raises: NotFound."""
     with uow.once() as tx:
         row = webhooks.find(tx, user_id, webhook_id)
     if row is None:

@@ -16,16 +16,16 @@ class Gate(Protocol):
         """Ask for one call, which is counted with its estimate."""
 
     def succeeded(self, entered: Entered, used: Tokens) -> None:
-        """The endpoint answered, whatever its answer is worth."""
+        """Record that the endpoint answered, whatever its answer is worth."""
 
     def failed(self, entered: Entered, used: Tokens) -> None:
-        """It did not.  used: what may be billed nevertheless."""
+        """Record that the call failed.  used: the tokens that may be billed nevertheless."""
 
     def held_back(self, entered: Entered, seconds: float) -> None:
-        """It wants fewer calls, and none for so long."""
+        """Record that the endpoint asks for fewer calls, and for none within the next seconds."""
 
     def abandoned(self, entered: Entered) -> None:
-        """We cancelled the call."""
+        """Record that the caller cancelled the call."""
 
 
 class OpenGate:

@@ -50,7 +50,10 @@ _AGAIN = "An earlier answer to this message did not keep to the form. Keep to it
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """messages: as the endpoint takes them; most_output: tokens of an answer, as long as it is not cut off."""
+    """A request to the model.
+
+    messages: as the endpoint takes them; most_output: tokens of an answer, as long as it is not cut off.
+    """
 
     messages: list[dict[str, str]]
     most_output: int

@@ -25,7 +25,7 @@ MOST_TOKENS = 10_000_000
 
 @dataclass(frozen=True, slots=True)
 class ModelReply:
-    """text: of the model; used: as the endpoint counts, or estimated if it does not."""
+    """An answer of the endpoint.  text: of the model; used: as the endpoint counts, or estimated if it does not."""
 
     text: str
     used: Tokens

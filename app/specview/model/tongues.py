@@ -12,7 +12,10 @@ CYRILLIC = ("CYRILLIC",)
 
 @dataclass(frozen=True, slots=True)
 class Tongue:
-    """name: in English, for the model; scripts: how Unicode names its letters begin."""
+    """A language that a model writes.
+
+    name: in English, for the model; scripts: how Unicode names its letters begin.
+    """
 
     name: str
     scripts: tuple[str, ...] = LATIN

@@ -21,7 +21,7 @@ _REMOVE = text("DELETE FROM github_links WHERE user_id = :user_id")
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """login: the name at GitHub when it was last used."""
+    """A link of an account to a user of GitHub.  login: the name at GitHub when it was last used."""
 
     login: str
     linked_at: datetime

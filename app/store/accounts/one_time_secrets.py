@@ -41,7 +41,7 @@ class Purpose(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """user_id: None for somebody who was not signed in."""
+    """A secret that was just used up.  user_id: None for somebody who was not signed in."""
 
     user_id: UUID | None
 

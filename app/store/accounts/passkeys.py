@@ -27,7 +27,7 @@ _REMOVE_ALL = text("DELETE FROM passkeys WHERE user_id = :user_id")
 
 @dataclass(frozen=True, slots=True)
 class StoredKey:
-    """sign_count: of the last use."""
+    """A passkey with its public key.  sign_count: of the last use."""
 
     id: UUID
     user_id: UUID
@@ -55,7 +55,7 @@ def add(
 
 
 def find(tx: Tx, credential_id: bytes) -> StoredKey | None:
-    """By the id that the authenticator gave it."""
+    """Find a key by the id that the authenticator gave it."""
     row = tx.run(_FIND, credential_id=credential_id).one_or_none()
     return StoredKey(row.id, row.user_id, bytes(row.public_key), row.sign_count) if row else None
 

@@ -22,7 +22,7 @@ _REPLACE_HASH = text("UPDATE passwords SET hash = :hash WHERE user_id = :user_id
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """hash: None for a person without a password."""
+    """A person with the hash of the password.  hash: None for a person without a password."""
 
     user_id: UUID
     hash: str | None

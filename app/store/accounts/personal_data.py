@@ -88,7 +88,7 @@ _REST = (
 
 
 class UnfinishedJobRow(NamedTuple):
-    """started: whether it has a record."""
+    """An unfinished job of a user.  started: whether it has a record."""
 
     job_id: UUID
     started: bool

@@ -128,7 +128,7 @@ def add_each(tx: Tx, repositories: Iterable[Repository], *, now: datetime) -> di
 
 
 def address_of(repository: Repository) -> AddressKey:
-    """By which a repository is known, whatever the case."""
+    """Compose the key by which a repository is known, whatever the case."""
     return repository.host, repository.owner.lower(), repository.name.lower()
 
 

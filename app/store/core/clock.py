@@ -100,7 +100,7 @@ class Clock:
 
     @property
     def ahead(self) -> timedelta:
-        """By how much the host's clock is ahead of the database's; negative: behind."""
+        """Measure how far the host's clock is ahead of the database's; negative: behind."""
         self.now()
         return self._copy.ahead if self._copy else timedelta(0)
 

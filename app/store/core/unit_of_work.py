@@ -32,7 +32,7 @@ PRUNED = "analysis_requests_codebase_id_fkey"
 
 
 class AlreadyQueuedError(Exception):
-    """There is an unfinished job with this unique key; job_id: its id."""
+    """An unfinished job has this unique key.  job_id: its id."""
 
     def __init__(self, job_id: UUID) -> None:
         super().__init__(f"already queued as {job_id}")

@@ -26,7 +26,10 @@ _TABLES = text("""
 
 
 class DatabaseRow(NamedTuple):
-    """bytes: of the database; connections, most_connections: of the whole server."""
+    """The size of the database, and connections of the server.
+
+    bytes: of the database; connections, most_connections: of the whole server.
+    """
 
     bytes: int
     version: str
@@ -36,7 +39,7 @@ class DatabaseRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TableFacts:
-    """bytes: with indexes; live, dead: estimated rows; dead ones wait for vacuum."""
+    """The size of a table.  bytes: with indexes; live, dead: estimated rows; dead ones wait for vacuum."""
 
     name: str
     bytes: int

@@ -66,7 +66,7 @@ _SEARCH = text("""
 
 
 class FoundJobRow(NamedTuple):
-    """id: of the request; None: no job matches.
+    """A request that a search found, or only how far it searched.  id: of the request; None: no job matches.
 
     looked: how many requests were looked through; oldest: the last id of them.
     """

@@ -58,7 +58,7 @@ class Leader:
 
 
 class ChangedEntryRow(NamedTuple):
-    """own_every: None for that of the code."""
+    """An entry that an operator changed.  own_every: None for that of the code."""
 
     name: str
     own_every: timedelta | None

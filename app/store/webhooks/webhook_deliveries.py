@@ -168,7 +168,7 @@ def log(tx: Tx, webhook_id: UUID, *, before: int | None, most: int) -> list[Logg
 
 
 def find(tx: Tx, webhook_id: UUID, delivery_id: int) -> LoggedRow | None:
-    """One of them."""
+    """Find one delivery of the webhook."""
     return tx.run(_FIND, webhook_id=webhook_id, id=delivery_id).value_or_none(LoggedRow)
 
 

@@ -94,7 +94,7 @@ def list_of(tx: Tx, user_id: UUID) -> list[Webhook]:
 
 
 def find(tx: Tx, user_id: UUID, webhook_id: UUID) -> Webhook | None:
-    """One of them, None if the user has no such webhook."""
+    """Find one webhook of the user; None if the user has no such webhook."""
     return tx.run(_FIND, id=webhook_id, user_id=user_id).value_or_none(Webhook)
 
 

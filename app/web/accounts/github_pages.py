@@ -78,7 +78,7 @@ def _lead(*, is_link: bool) -> str:
 
 
 def _identity(kept: object) -> Identity:
-    """Raises: InvalidInput, GitHostUnreachable, Busy."""
+    """Check the answer from GitHub and fetch who signed in.  Raises: InvalidInput, GitHostUnreachable, Busy."""
     if not isinstance(kept, dict) or not secrets.compare_digest(
         kept["state"].encode(), request.args.get("state", "").encode(errors="replace")
     ):

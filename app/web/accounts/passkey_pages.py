@@ -144,7 +144,7 @@ def ask_browser(ceremony: Ceremony, begin: Callable[[], Challenge]) -> Response:
 
 
 def asked_browser(ceremony: Ceremony) -> dict[str, str]:
-    """Raises: InvalidInput, if this browser was not asked, or for something else."""
+    """Take what `ask_browser` kept from the session.  Raises: InvalidInput if that is for another ceremony."""
     found = session.pop(ASKED, None)
     if not isinstance(found, dict) or found.get("for") != ceremony.value:
         raise InvalidInput(passkeys.EXPIRED)

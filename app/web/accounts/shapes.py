@@ -22,7 +22,7 @@ class MeterShape(Shape):
 
 
 class UsageShape(Shape):
-    """This period's units by kind."""
+    """Units of this period, by kind."""
 
     tier: str
     period_start: datetime
@@ -61,7 +61,7 @@ class MeShape(Shape):
 
 
 class MadeTokenShape(Shape):
-    """token: shown only once; only its hash is stored."""
+    """A new token.  token: shown only once; only its hash is stored."""
 
     id: UUID
     prefix: str

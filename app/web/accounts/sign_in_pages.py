@@ -111,7 +111,7 @@ def new_account() -> dict[str, Any]:
 
 
 def require_open() -> None:
-    """Raises: Forbidden where only operators create accounts."""
+    """Require that people may create their own accounts.  Raises: Forbidden."""
     if not is_open():
         raise Forbidden("Accounts of this service are created by its operator.")
 

@@ -7,7 +7,7 @@ from app.web.jobs.shapes import JobShape
 
 
 class BatchItemShape(Shape):
-    """status: as POST /analyses would have answered; with a job or a problem."""
+    """One answer of a batch.  status: as POST /analyses would have answered; with a job or a problem."""
 
     index: int
     status: int

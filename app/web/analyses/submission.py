@@ -83,7 +83,7 @@ class _Resolver:
     client: str
 
     def resolve(self, item: _Asked, until: float | None = None) -> Wanted:
-        """until: monotonic deadline of the item's batch.  Raises: as `wanted`."""
+        """Find the commit of an item.  until: monotonic deadline of its batch.  Raises: as `wanted`."""
         where = item.address.repository
         if not item.asks_host:
             return item.wanted(*self.services.resolve(where, item.ref, item.commit))

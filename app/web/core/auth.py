@@ -45,7 +45,7 @@ _OWN_PAGES = frozenset({"read", "write"})
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """account None: an unidentified client, who may read public resources."""
+    """Whoever sends a request.  account: None for an unidentified client, who may read public resources."""
 
     account: Account | None
     scopes: frozenset[str]

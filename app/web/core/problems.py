@@ -64,7 +64,7 @@ def render(problem: Problem) -> Response:
 
 
 def respond(body: dict[str, Any], headers: Mapping[str, str]) -> Response:
-    """body: a problem document; a page if the client is a person."""
+    """Answer with a problem document, or with a page if the client is a person."""
     headers = dict(headers) | {"Cache-Control": "no-store"}
     if is_api():
         return Response(json.dumps(body), body["status"], headers, content_type="application/problem+json")

@@ -22,7 +22,7 @@ MEDIA_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+
 
 @dataclass(frozen=True, slots=True)
 class Static:
-    """digest: the beginning of a hash of the content."""
+    """A static file.  digest: the beginning of a hash of its content."""
 
     content: bytes
     media_type: str

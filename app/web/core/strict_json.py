@@ -14,7 +14,7 @@ class StrictJson(DefaultJSONProvider):
     sort_keys = False
 
     def loads(self, s: str | bytes, **kwargs: Any) -> Any:
-        """Raises: ValueError, which Flask answers with 400."""
+        """Parse JSON strictly.  Raises: ValueError, which Flask answers with 400."""
         try:
             return json.loads(s, parse_constant=_refused, **kwargs)
         except RecursionError:

@@ -64,7 +64,7 @@ class SeenJob:
 
 @dataclass(slots=True)
 class _Watched:
-    """changed: notified whenever the job was read again, for its own watchers only."""
+    """A job that somebody watches.  changed: notified whenever the job was read again, for its own watchers only."""
 
     changed: threading.Condition
     watchers: int = 0

@@ -20,7 +20,10 @@ READS, WRITES = "reads", "writes"
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """remaining: requests; seconds: until the limit is whole again, or until a refused request will be granted."""
+    """What remains of a limit.
+
+    remaining: requests; seconds: until the limit is whole again, or until a refused request will be granted.
+    """
 
     per_minute: int
     remaining: int

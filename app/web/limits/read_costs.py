@@ -56,7 +56,7 @@ class Reads:
 
     @classmethod
     def of(cls, *, per_minute: int, heavy: int) -> Reads:
-        """heavy: concurrent large reads."""
+        """Make the limits of this process.  heavy: concurrent large reads."""
         buckets = Buckets(per_minute, table=shared_table.table())
         return cls(buckets, Lane(Message("large reads"), heavy, CLIENT, WAITING, PATIENCE))
 
@@ -165,7 +165,10 @@ def searching(part: str) -> Iterator[None]:
 
 @contextmanager
 def _charged(units: int, light: int, per_unit: int) -> Iterator[None]:
-    """light: up to this many are one request; per_unit: tests for each further token."""
+    """Charge a large read and hold a place for it.
+
+    light: up to this many are one request; per_unit: tests for each further token.
+    """
     if units <= light:
         yield
         return

@@ -19,7 +19,7 @@ from app.web.core.shapes import Shape, Whole
 
 
 class AuditShape(Shape):
-    """broken, unknown: numbers of invariants."""
+    """The audit's findings.  broken, unknown: numbers of invariants."""
 
     at: datetime
     broken: int
@@ -28,7 +28,7 @@ class AuditShape(Shape):
 
 
 class TenantsShape(Shape):
-    """Those with the most waiting first."""
+    """Users with work, those with the most waiting jobs first."""
 
     items: list[Tenant]
 
@@ -71,7 +71,7 @@ class QueuePauseShape(Shape):
 
 
 class NodesShape(Shape):
-    """By name.  A dead node is listed until its leases have been taken back."""
+    """Nodes by name.  A dead node is listed until its leases have been taken back."""
 
     items: list[Node]
 
@@ -92,14 +92,17 @@ class FailuresShape(Whole[Failures]):
 
 
 class ScheduleShape(Shape):
-    """By name.  leader: null if no beat ever led."""
+    """The schedule's entries by name.  leader: null if no beat ever led."""
 
     leader: Leader | None
     items: list[ShownEntry]
 
 
 class EntryRunShape(Shape):
-    """sent: false if it was asked for within 10 seconds, or its message still waits or runs."""
+    """The outcome of a request to run a schedule entry.
+
+    sent: false if it was asked for within 10 seconds, or its message still waits or runs.
+    """
 
     name: str
     sent: bool

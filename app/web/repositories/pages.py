@@ -20,7 +20,7 @@ WHERE = "/repositories/<host>/<owner>/<name>"
 
 @pages.get(WHERE)
 def show_repository(host: str, owner: str, name: str) -> str:
-    """Its newest completed analyses, up to 20."""
+    """Show the newest completed analyses of a repository, up to 20."""
     services, viewer = wired(), auth.viewer()
     found = read_repository(services.uow, repository_at(host, owner, name), services.policy, now=utc_now())
     return render_template(

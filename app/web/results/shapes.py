@@ -20,7 +20,7 @@ class TestShape(Shape):
 
 
 class TestPageShape(Shape):
-    """total: rows on all pages under this filter."""
+    """A page of tests.  total: rows on all pages under this filter."""
 
     __test__ = False
 

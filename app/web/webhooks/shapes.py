@@ -32,7 +32,7 @@ class WebhookShape(Shape):
 
 
 class MadeWebhookShape(WebhookShape):
-    """secret: shown only once."""
+    """A new webhook.  secret: shown only once."""
 
     secret: str
 
@@ -44,7 +44,7 @@ class WebhooksShape(Shape):
 
 
 class SecretShape(Shape):
-    """secret: shown only once; old_secret_until: until when the previous one signs as well."""
+    """A new secret.  secret: shown only once; old_secret_until: until when the previous one signs as well."""
 
     secret: str
     old_secret_until: datetime
