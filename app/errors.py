@@ -1,4 +1,4 @@
-"""The problems: what a client is told when a rule refuses a request (RFC 9457)."""
+"""The problems: answers to a client whose request a rule refuses (RFC 9457)."""
 
 from __future__ import annotations
 

@@ -149,7 +149,7 @@ def _children(settings: Settings, url: str, place: ListenAddress, *, by_tier: bo
     unset = dict.fromkeys(("DATABASE_OWNER_URL", "DATABASE_OWNER_URL_FILE", *(f"{name}_FILE" for name in ours)), "")
     env = unset | ours
     env |= {"PORT": str(place.port), "PYTHONUNBUFFERED": "1"}
-    # IP addresses are always accepted; a name that this process was told to bind to is one of its own
+    # IP addresses are always accepted; a name that this process was configured to bind to is one of its own
     bound = () if ":" in place.host else (place.host,)
     names = {"TRUSTED_HOSTS": " ".join((*(settings.trusted_hosts or ()), *bound))}
     web = [

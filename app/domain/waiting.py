@@ -206,7 +206,7 @@ def at_limit(
 
 
 def elsewhere(wait: Wait) -> Wait:
-    """The `wait` of a job in a user's line, as it is told to everybody else."""
+    """The `wait` of a job in a user's line, without what only that user may know."""
     if wait.reason is not Reason.USER_AT_LIMIT:
         return replace(wait, yours_ahead=None)
     text = (

@@ -159,7 +159,7 @@ def _conditions(contexts: tuple[str, ...]) -> str:
 
 
 def _context(context: str) -> str:
-    """A suite such as `when …` before a sentence; quoted where it is no whole condition."""
+    """Write a suite such as `when …` as a clause before a sentence, quoted if it is no whole condition."""
     words = list(split_title(context.rstrip(",: ")))
     if words[0].lower() == "and" and len(words) > 1:
         words = words[1:]

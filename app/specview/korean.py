@@ -103,7 +103,7 @@ def _conjugated(noun: str, form: str) -> str:
 
 
 def _parted(words: list[str]) -> tuple[list[str], str]:
-    """What a verb acts on, and the condition after it, told before it in Korean."""
+    """Split off the condition after a verb's object, as Korean puts it first."""
     for at, word in enumerate(words):
         if word in CONDITIONS and word not in ("with", "for") and at + 1 < len(words):
             return words[:at], f"{_condition(words[at:])} "

@@ -148,7 +148,7 @@ def _joined(words: list[str]) -> list[str]:
 
 
 def _numbered(words: list[str]) -> tuple[list[str], str]:
-    """`empty value2` as `empty value` and 2, which tells one of many tests apart."""
+    """`empty value2` as `empty value` and 2, a number that distinguishes one of many tests."""
     if len(words) > 2 and words[-1].isdigit() and words[-2].islower() and class_of(words[-2]) != "R":
         return words[:-1], words[-1]
     found = re.fullmatch(r"([a-z]{3,})([0-9]{1,3})", words[-1])

@@ -149,7 +149,7 @@ def _surroundings(suites: tuple[str, ...], framework: str) -> tuple[str, tuple[s
 
 
 def _is_context(suite: str) -> bool:
-    """Whether a suite tells when or where: `after closing it`, and not `after hooks`, which names hooks."""
+    """Whether a suite states when or where: `after closing it`, and not `after hooks`, which names hooks."""
     if not _CONTEXT.match(suite) or " " not in suite or suite.startswith("and "):
         return False
     opening, *words = split_title(suite.lower())

@@ -215,7 +215,7 @@ def _challenge(tx: Tx, ceremony: Ceremony, user_id: UUID | None, *, now: datetim
 
 
 def _use(uow: UnitOfWork, ceremony: Ceremony, challenge: str, user_id: UUID | None, *, now: datetime) -> None:
-    """In a transaction of its own: a wrong answer uses the challenge up as well."""
+    """Use a challenge up, in a transaction of its own, as a wrong answer uses it up as well.  Raises: InvalidInput."""
     with uow.begin() as tx:
         found = one_time_secrets.use(tx, Purpose.PASSKEY, f"{ceremony}:{challenge}", now=now)
     if found is None or found.user_id != user_id:

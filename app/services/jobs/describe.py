@@ -34,7 +34,7 @@ _HELD = {"snooze": Status.WAITING, "parked": Status.WAITING, "retry": Status.RET
 def job(tx: Tx, job_id: UUID, policy: Policy, *, asker: UUID | None, sees_all: bool = False, now: datetime) -> Job:
     """The job as it is now.
 
-    asker: the account that reads it; it is told of no other user's bill, line, tier or queue (docs/adr/0033, 0058);
+    asker: the account that reads it, which sees no other user's bill, line, tier or queue (docs/adr/0033, 0058);
     sees_all: an operator reads it.
 
     Raises: NotFound.

@@ -72,7 +72,7 @@ def take_turn(
     seconds: float = TURN_SECONDS,
     patience: Callable[[], float] = lambda: PATIENT,
 ) -> int:
-    """Tell one webhook what is due.  seconds: no attempt but the first begins after that; patience: of each attempt.
+    """Send one webhook its due deliveries.  seconds: only the first attempt begins later; patience: of each attempt.
 
     Returns: how many attempts were made.
     """

@@ -1,4 +1,4 @@
-"""Whether a sentence is about its own test: it must be made of what is known of it, and of nothing of its neighbours.
+"""Check that a sentence is about its own test: it must use what is known of it, and nothing of its neighbours.
 
 The second line against names that talk to the model (hostile.py), and the first against invention.  What fails here is
 asked again, without those that passed, and in the end is written by the fallback.

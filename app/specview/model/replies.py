@@ -19,7 +19,7 @@ from app.specview.model.faults import CallFailed, Fault
 
 #: Of a Retry-After; longer is no wait but an outage.
 LONGEST_WAIT_SECONDS = 3600.0
-#: More than any model counts for one call: an endpoint that tells so is not believed.
+#: More than any model counts for one call: an endpoint that reports more is not believed.
 MOST_TOKENS = 10_000_000
 
 

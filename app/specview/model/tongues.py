@@ -54,7 +54,7 @@ _ENGLISH = frozenset({"the", "when", "with", "that", "and", "returns", "should"}
 
 
 def tongue_of(language: str) -> Tongue:
-    """The tongue of a code; an unknown one is told to the model as it is, and may be in any script."""
+    """The tongue of a code; an unknown code is sent to the model as it is, and may be in any script."""
     return TONGUES.get(language.lower().split("-")[0], Tongue(language, ()))
 
 

@@ -66,7 +66,7 @@ def _elapsed() -> float:
 
 
 class Clock:
-    """A process's copy of the database's clock.  ask: reads that clock; tell: called with a new skew."""
+    """A process's copy of the database's clock.  ask: reads that clock; tell: receives each new skew."""
 
     def __init__(
         self,

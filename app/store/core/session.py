@@ -86,7 +86,7 @@ class Session:
         return self.exec_driver_sql(_compiled(statement), parameters)
 
     def write(self, statement: TextClause, parameters: Mapping[str, Any]) -> None:
-        """Send it with the next statement."""
+        """Keep a statement whose result is not read, and send it with the next one."""
         self._wait(_compiled(statement), parameters)
 
     def write_each(self, statement: TextClause, rows: Sequence[Mapping[str, Any]]) -> None:

@@ -1,4 +1,4 @@
-"""What webhooks are told: made by a trigger when a job ends (sql/webhooks.sql), sent by workers."""
+"""Deliveries to webhooks: made by a trigger when a job ends (sql/webhooks.sql), sent by workers."""
 
 from __future__ import annotations
 

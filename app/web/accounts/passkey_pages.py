@@ -152,7 +152,7 @@ def asked_browser(ceremony: Ceremony) -> dict[str, str]:
 
 
 def answer() -> str:
-    """What the authenticator said."""
+    """The authenticator's answer, from the form."""
     return request.form.get("credential", "")
 
 

@@ -17,7 +17,7 @@ from app.web.core import auth
 from app.web.core.context import utc_now, wired
 from app.web.core.pages import PageAnswer, pages
 
-#: Problems with what was typed, told beside the form.
+#: Problems with what was typed, shown beside the form.
 TOLD_ON_THE_FORM = (InvalidInput, Conflict, TooManyRequests, Busy)
 
 

@@ -79,7 +79,7 @@ def own_session() -> str:
 
 
 def renew_session(secret: str) -> None:
-    """Go on under a new cookie with a new form token, after a proof."""
+    """Replace the browser's session after a proof: a new cookie with the given secret, and a new form token."""
     session.clear()
     session[SESSION_KEY] = secret
 

@@ -41,7 +41,7 @@ HTTP_TITLES = {
 
 
 class Refusal(Protocol):
-    """A problem, as far as it is told."""
+    """The parts of a problem that an answer shows."""
 
     slug: Any
     title: Any

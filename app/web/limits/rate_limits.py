@@ -1,4 +1,4 @@
-"""What a client may still send, told in the fields RateLimit and RateLimit-Policy of each answer that was counted.
+"""The remaining requests of a client, in the fields RateLimit and RateLimit-Policy of each answer that was counted.
 
 Their form is that of draft-ietf-httpapi-ratelimit-headers, the version of 2025.
 """

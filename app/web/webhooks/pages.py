@@ -20,7 +20,7 @@ from app.web.webhooks.schemas import WebhookForm, own_fields
 from app.web.webhooks.words import FAULTS, WHY_DISABLED
 
 ONE = "/account/webhooks/<uuid:webhook_id>"
-#: Problems with what was typed, told beside the form.
+#: Problems with what was typed, shown beside the form.
 TOLD_ON_THE_FORM = (InvalidInput, Conflict)
 #: Rows of a page of the log.
 MOST_ROWS = 25
@@ -54,7 +54,7 @@ def add_webhook() -> str | tuple[str, int]:
 
 @pages.get(ONE)
 def show_webhook(webhook_id: UUID) -> str:
-    """One webhook, what it is told, and the log."""
+    """Show one webhook, its settings and its log."""
     return _one(webhook_id)
 
 

@@ -51,7 +51,7 @@ class SecretShape(Shape):
 
 
 class DeliveryShape(Shape):
-    """What a webhook was told, or is still to be told.
+    """A delivery of an event to a webhook, sent or pending.
 
     webhook_id: the header of all attempts; status_code, latency_ms, fault, answer: of the last attempt; fault: null if
     the receiver took the event; answer: its first 1,024 bytes.

@@ -106,7 +106,7 @@ class Client:
         return jobs
 
     def usage(self) -> Usage:
-        """The units of this period: used, reserved and the limit."""
+        """Return the units of this period: used, reserved and the limit."""
         found: Usage = self._ask("GET", "/api/v1/usage")
         return found
 

@@ -50,7 +50,7 @@ class Area:
 
 @dataclass(frozen=True, slots=True)
 class Runner:
-    """What tells one runner from the others.
+    """The signs by which one runner is distinguished from the others.
 
     modules: imports that are its own.  packages: dependencies and programs that announce it.  uses: objects
     only it has.  guess: it is assumed where nothing else is known.  bare: its names are global, so that a test

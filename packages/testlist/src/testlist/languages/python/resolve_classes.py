@@ -25,7 +25,7 @@ class Class(NamedTuple):
 
     @property
     def key(self) -> tuple[str, int]:
-        """What tells it from all others; files of the same text share their items."""
+        """The identity of the class; files of the same text share their items."""
         return self.path, id(self.item)
 
 

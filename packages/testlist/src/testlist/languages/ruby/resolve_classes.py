@@ -96,7 +96,7 @@ class Classes:
         return hierarchy
 
     def target(self, namespace: str, base: str) -> str:
-        """What a base stands for; one without bases of its own here may be opened again, and tells by its name."""
+        """The class that a base stands for; one without bases here may be opened again, so its name decides."""
         full = self.resolve(namespace, base)
         if full is not None and (self.bases[full] or not is_test_name(base)):
             return full
