@@ -1,4 +1,4 @@
-"""What a process keeps of what never changes: the most recently used values, up to a size."""
+"""A cache for values that never change: the most recently used values, up to a size."""
 
 from __future__ import annotations
 

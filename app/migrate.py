@@ -59,7 +59,7 @@ def _upgrade(connection: Connection, config: Config) -> None:
 
 
 def plan(engine: Engine) -> MigrationPlan:
-    """What `migrate` would do, changing nothing.  Raises: as migrate, for the role excepted."""
+    """Plan what `migrate` would do, and change nothing.  Raises: as migrate, for the role excepted."""
     config = _config()
     with engine.connect() as connection:
         if newer := _newer(connection, config):

@@ -1,4 +1,4 @@
-"""What pending migrations do to a database, before they do it (docs/adr/0044)."""
+"""Predict what pending migrations do to a database (docs/adr/0044)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `fairlane inventory` answers, once the engine is there."""
+"""The answer of `fairlane inventory`, once the engine is there."""
 
 from __future__ import annotations
 

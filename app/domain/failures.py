@@ -15,7 +15,7 @@ MOST = 200
 
 @dataclass(frozen=True, slots=True, order=True)
 class Fingerprint:
-    """What failures that are alike have in common.
+    """The common part of failures that are alike.
 
     service: of the job; code: of the error; message: with `…` for names and `N` for numbers, so it names nobody.
     """

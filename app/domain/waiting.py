@@ -12,7 +12,7 @@ from app.domain.words import counted
 
 
 class Reason(StrEnum):
-    """What a job waits for."""
+    """The reason why a job waits."""
 
     STARTING = "starting"  #: a worker is free for it
     WORKERS_BUSY = "workers_busy"

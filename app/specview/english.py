@@ -57,7 +57,7 @@ def _row(title: Title, joint: str) -> str:
 
 
 def _predicate(words: list[str], title: Title) -> str | None:
-    """What the name says that something does, of the thing that the suites name, under their conditions."""
+    """The predicate that the name states, of the thing that the suites name, under their conditions."""
     if title.identifier and is_method(words):
         return None
     about = title.about
@@ -87,7 +87,7 @@ def _after_colon(words: list[str]) -> int:
 
 
 def _rest(read: Predicate, *, strict: bool) -> str | None:
-    """What follows the verb, with articles where the name is a telegram; strict: nothing where it cannot be read."""
+    """The words after the verb, with articles where the name is a telegram; strict: nothing where it cannot be read."""
     rest, note = noted(list(read.rest))
     parts: list[str] = []
     for joint, base, verb, after in _coordinated(read, rest):

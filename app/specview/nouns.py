@@ -51,7 +51,7 @@ minimum
 
 
 class Read(NamedTuple):
-    """What was read, and up to where."""
+    """The text that was read, and where it ends."""
 
     text: str
     end: int

@@ -1,4 +1,4 @@
-"""What a name says that something does, read from its first words: `should …`, `returns …`, `does not …`, `can …`."""
+"""The predicate of a name, read from its first words: `should …`, `returns …`, `does not …`, `can …`."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 @dataclass(frozen=True, slots=True)
 class Child:
-    """What to run.
+    """The program to run.
 
     env: added to ours; ready: says whether it serves (OSError: not yet), None: it serves as soon as it has started.
     """

@@ -44,7 +44,7 @@ class Ceremony(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Challenge:
-    """What the browser's session holds until its authenticator has answered.
+    """The state that a browser's session holds until its authenticator has answered.
 
     user_id: of the account to be made, for a sign-up; options: JSON for the browser's API.
     """
@@ -238,7 +238,7 @@ def _add(tx: Tx, user_id: UUID, key: passkey_checks.NewKey, name: str, *, now: d
 
 
 def _name(typed: str) -> str:
-    """What its user calls it."""
+    """The user's name for a passkey."""
     shown = "".join(letter for letter in typed.strip() if letter.isprintable())[:LONGEST_NAME]
     return shown or "Passkey"
 

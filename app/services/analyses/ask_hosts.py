@@ -19,7 +19,7 @@ def ask_hosts(
 ) -> Iterator[tuple[T, R]]:
     """Each item with its answer, as the answers arrive.  items: by host, read by the caller's thread only as needed.
 
-    A slow host delays only its own items.  expired: no question is asked any more; what was asked is awaited.
+    A slow host delays only its own items.  expired: no question is asked any more; pending answers are awaited.
     """
     waiting, busy = dict(items), Counter[str]()
     running: dict[Future[R], tuple[str, T]] = {}

@@ -15,7 +15,7 @@ from app.store.core.unit_of_work import UnitOfWork
 
 @dataclass(frozen=True, slots=True)
 class Existing:
-    """What a submission would lead to without a bill.  status: completed, running or failed."""
+    """The job that a submission would lead to without a bill.  status: completed, running or failed."""
 
     job_id: UUID
     status: str

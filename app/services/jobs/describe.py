@@ -99,7 +99,7 @@ def _described(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Read:
-    """What the store knows of some accepted jobs, by job; a part that a job does not have is missing."""
+    """The stored facts of some accepted jobs, by job; a part that a job does not have is missing."""
 
     policy: Policy
     statuses: Mapping[UUID, Status]
@@ -146,7 +146,7 @@ def fresh(tx: Tx, request: Request, stands: Line | None, wait: Wait | None) -> J
 
 
 def _accepted_job(request: AcceptedRow | Request, status: Status, repository: Repository, *, is_private: bool) -> Job:
-    """What was requested, and by whom; nothing of what became of it."""
+    """The job as it was requested, and by whom; nothing of what became of it."""
     return Job(
         id=request.job_id,
         service=Service(request.service),

@@ -1,4 +1,4 @@
-"""Who may see a job, see its result, and cancel it."""
+"""Decide who may see a job, see its result, and cancel it."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def pauses(uow: UnitOfWork) -> list[Pause]:
 
 @dataclass(frozen=True, slots=True)
 class Holdings:
-    """What is taken or reserved now, for all users and queues together.
+    """The slots and units that are taken or reserved now, for all users and queues together.
 
     slots: taken; snoozed: messages over their user's limit; reserved: units of unfinished jobs; dead: dead letters,
     counted to 100,000.

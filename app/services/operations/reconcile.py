@@ -37,7 +37,7 @@ class Reconciled:
 
 @dataclass(slots=True)
 class _Count:
-    """What the statements of a run have found so far."""
+    """The sums that a run has found so far."""
 
     jobs: int = 0
     events: int = 0

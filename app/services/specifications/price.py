@@ -22,7 +22,7 @@ MOST_REMEMBERED = 1_000_000  # identities of all analyses together, 32 MB
 
 @dataclass(frozen=True, slots=True)
 class Priced:
-    """What a price needs of the tests of a completed analysis.
+    """The facts of a completed analysis from which a price is calculated.
 
     total: tests; subtests: which are no part of them; identities: of the different ones of both, concatenated;
     is_private: whether the repository is private.

@@ -47,7 +47,7 @@ CHANGED = Failure(
 
 @dataclass(frozen=True, slots=True)
 class _Desk:
-    """What the phases of one job share."""
+    """The state that the phases of one job share."""
 
     uow: UnitOfWork
     shelf: Shelf

@@ -55,7 +55,7 @@ class Post(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """What a turn works with.  roll: 0 <= roll() < 1, for jitter."""
+    """The means by which a turn sends.  roll: 0 <= roll() < 1, for jitter."""
 
     post: Post
     keyring: Keyring

@@ -31,7 +31,7 @@ _CAPS = {Cap.TOKENS_PER_DAY: Fault.TOKENS_PER_DAY, Cap.COST_PER_DAY: Fault.COST_
 
 @dataclass(slots=True)
 class Meter:
-    """What a run took and met.  spent: answered calls and estimates of those under way; troubles: by Fault."""
+    """The use and faults of a run.  spent: answered calls and estimates of those under way; troubles: by Fault."""
 
     spent: Tokens = field(default_factory=Tokens)
     calls: int = 0

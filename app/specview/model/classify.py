@@ -18,7 +18,7 @@ async def classify(
 ) -> tuple[SubjectPlaces, list[Subject]]:
     """The tests of a chunk with their places, and those that got none.
 
-    What is left out, or placed by a name that is another test's, is requested again, without those that were placed.
+    Tests that are left out, or placed by a name of another test, are requested again, without those that were placed.
     """
     done, left = SubjectPlaces(), list(chunk)
     known_places = [place for place in known if not talks(f"{place.domain} {place.feature}")]

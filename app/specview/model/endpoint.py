@@ -107,7 +107,7 @@ def _trust() -> SSLContext:
 
 
 def _refusal(response: httpx.Response) -> CallFailed:
-    """What a status means; the body, which may repeat what we sent, is not looked at."""
+    """The meaning of a status; the body, which may repeat what we sent, is not looked at."""
     status = response.status_code
     if status == httpx.codes.TOO_MANY_REQUESTS or (status == httpx.codes.SERVICE_UNAVAILABLE and retry_after(response)):
         return CallFailed(Fault.TOO_FAST, wait=retry_after(response))

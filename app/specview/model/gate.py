@@ -1,4 +1,4 @@
-"""What lets calls through: limits that are counted outside of this process (docs/adr/0048)."""
+"""The gate for calls: limits that are counted outside of this process (docs/adr/0048)."""
 
 from __future__ import annotations
 

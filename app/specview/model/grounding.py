@@ -1,7 +1,7 @@
 """Check that a sentence is about its own test: it must use what is known of it, and nothing of its neighbours.
 
-The second line against names that talk to the model (hostile.py), and the first against invention.  What fails here is
-asked again, without those that passed, and in the end is written by the fallback.
+The second line against names that talk to the model (hostile.py), and the first against invention.  A sentence that
+fails here is requested again, without those that passed, and in the end the fallback writes it.
 """
 
 from __future__ import annotations

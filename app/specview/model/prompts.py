@@ -1,4 +1,4 @@
-"""What the model is asked.  A change here changes sentences, so it needs a new PROMPTS_VERSION."""
+"""The questions to the model.  A change here changes sentences, so it needs a new PROMPTS_VERSION."""
 
 from __future__ import annotations
 

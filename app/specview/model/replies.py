@@ -1,4 +1,4 @@
-"""What an endpoint sends back: the text of a completion and what it took, read without trust."""
+"""Answers of an endpoint: the text of a completion and what it took, read without trust."""
 
 from __future__ import annotations
 

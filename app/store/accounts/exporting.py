@@ -1,4 +1,4 @@
-"""What is stored about a user, by parts and pages, without hashes and without what leads to other people.
+"""All data about a user, by parts and pages, without hashes and without anything that leads to other people.
 
 The database writes each row as JSON, so that a large copy costs this process little.
 """

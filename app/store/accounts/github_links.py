@@ -34,7 +34,7 @@ def add(tx: Tx, user_id: UUID, github_id: int, login: str, *, now: datetime) -> 
 
 
 def owner(tx: Tx, github_id: int) -> UUID | None:
-    """Whose account it signs in to."""
+    """Find the account that a link signs in to."""
     found: UUID | None = tx.run(_OWNER, github_id=github_id).scalar_one_or_none()
     return found
 

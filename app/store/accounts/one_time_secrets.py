@@ -58,7 +58,7 @@ def use(tx: Tx, purpose: Purpose, secret: str, *, now: datetime) -> Used | None:
 
 
 def owner(tx: Tx, purpose: Purpose, secret: str, *, now: datetime) -> UUID | None:
-    """Whose valid secret it is; it is not used up."""
+    """Find the user of a valid secret; it is not used up."""
     given = {"secret_hash": hashed(secret), "purpose": purpose.value}
     found: UUID | None = tx.run(_OWNER, now=now, **given).scalar_one_or_none()
     return found

@@ -145,7 +145,7 @@ def add_link(tx: Tx, user_id: UUID, secret: str, *, expires_at: datetime) -> Non
 
 
 def link_owner(tx: Tx, secret: str, *, now: datetime) -> UUID | None:
-    """Whose valid sign-in link it is; it is not used up."""
+    """Find the user of a valid sign-in link; it is not used up."""
     found: UUID | None = tx.run(_LINK_OWNER, token_hash=hashed(secret), now=now).scalar_one_or_none()
     return found
 

@@ -95,7 +95,7 @@ class UnfinishedJobRow(NamedTuple):
 
 
 class LeftRequestRow(NamedTuple):
-    """What a request was about that has lost its user."""
+    """A request that has lost its user."""
 
     job_id: UUID
     codebase_id: UUID

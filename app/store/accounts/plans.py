@@ -16,7 +16,7 @@ _SET_SLOT_LIMIT = text("UPDATE subscription_plans SET concurrent_jobs = :slots W
 
 
 class PlanColumns(Protocol):
-    """What a row has that says a plan."""
+    """The columns that describe a plan."""
 
     @property
     def tier(self) -> str:

@@ -21,7 +21,7 @@ from app.store.core.unit_of_work import LOCK_USERS, Tx
 
 @dataclass(frozen=True, slots=True)
 class Payer:
-    """What an accept reads of a user: enough for a queue and a quota, and nothing that says what the user may do.
+    """The account as an accept reads it: enough for a queue and a quota, and nothing that says what the user may do.
 
     anchor_at: where the rolling periods start; runs: by service, how long the user's recent jobs held a slot, empty
     before the first run, and of the service of the accept only; own_slot_limit: None if the tier's applies.

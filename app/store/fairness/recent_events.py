@@ -69,7 +69,7 @@ _SLOTS = text("""
 
 
 class RecentEventRow(NamedTuple):
-    """What happened how often.  tier: None for scheduled jobs; bucket: see `events`."""
+    """The number of events of one kind.  tier: None for scheduled jobs; bucket: see `events`."""
 
     what: str
     tier: str | None

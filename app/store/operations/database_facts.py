@@ -1,4 +1,4 @@
-"""What PostgreSQL says about itself to every role."""
+"""Facts about PostgreSQL that every role may read."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class TableFacts:
 
 
 def facts(tx: Tx) -> DatabaseRow:
-    """What the server says of this database and of itself."""
+    """Read the server's facts about this database and itself."""
     return tx.run(_FACTS).value(DatabaseRow)
 
 

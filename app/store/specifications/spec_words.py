@@ -1,4 +1,4 @@
-"""Stored places and sentences: what is here costs nothing again (docs/adr/0047)."""
+"""Stored places and sentences: stored ones cost nothing again (docs/adr/0047)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the database keeps encrypted (app/services/webhooks/sealing.py): read it by key, and replace it."""
+"""Secrets that the database keeps encrypted (app/services/webhooks/sealing.py): read them by key, and replace them."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from app.store.core.unit_of_work import Tx
 
 @dataclass(frozen=True, slots=True)
 class WebhookFields:
-    """What the owner of a webhook decides, by the names of the columns.  events: each once."""
+    """The fields that the owner of a webhook decides, by the names of the columns.  events: each once."""
 
     url: str
     description: str

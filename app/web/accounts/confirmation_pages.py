@@ -42,7 +42,7 @@ def confirm_by_password() -> Redirect | PageAnswer:
 
 @pages.post("/account/confirm/passkey/options")
 def ask_for_own_passkey() -> Response:
-    """What the browser needs to find a passkey of the account."""
+    """Send the options for finding a passkey of the account."""
     return ask_browser(
         Ceremony.CONFIRM,
         lambda: passkeys.begin_confirmation(wired().uow, auth.person("write"), site(), now=utc_now()),

@@ -116,6 +116,6 @@ class Mails:
 
 
 def mails() -> Mails:
-    """What sends links to people."""
+    """The sender of links to people."""
     found: Mails = current_app.extensions[EXTENSION]
     return found

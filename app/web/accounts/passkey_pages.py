@@ -31,7 +31,7 @@ ASKED = "passkey"
 
 @pages.post("/account/passkeys/options")
 def ask_to_register() -> Response:
-    """What the browser needs to make another passkey."""
+    """Send the options for making another passkey."""
     return ask_browser(Ceremony.REGISTER, _registration)
 
 
@@ -71,7 +71,7 @@ def remove_passkey(passkey_id: UUID) -> Redirect | PageAnswer:
 
 @pages.post("/sign-in/passkey/options")
 def ask_for_passkey() -> Response:
-    """What the browser needs to find a passkey of this site."""
+    """Send the options for finding a passkey of this site."""
     return ask_browser(
         Ceremony.SIGN_IN, lambda: passkeys.begin_sign_in(wired().uow, site(), **stranger(), now=utc_now())
     )
@@ -89,7 +89,7 @@ def enter_passkey() -> Redirect | PageAnswer:
 
 @pages.post("/sign-up/passkey/options")
 def ask_for_first_passkey() -> Response:
-    """What the browser needs to make the first passkey of a new account."""
+    """Send the options for making the first passkey of a new account."""
     return ask_browser(Ceremony.SIGN_UP, _first)
 
 

@@ -23,7 +23,7 @@ TOLD_ON_THE_FORM = (InvalidInput, Conflict, TooManyRequests, Busy)
 
 @pages.get("/account")
 def show_account() -> str:
-    """What belongs to the account, and who is signed in to it."""
+    """Show the account's settings, ways in and sessions."""
     return _page(changed="changed" in request.args)
 
 

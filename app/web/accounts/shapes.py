@@ -1,4 +1,4 @@
-"""What clients get of accounts, tokens and quota."""
+"""Answers about accounts, tokens and quota."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class ReservationsShape(Shape):
 
 
 class QuotaShape(Shape):
-    """What an accept would decide; nothing is reserved."""
+    """The decision of an accept now; nothing is reserved."""
 
     event_type: str
     amount: int

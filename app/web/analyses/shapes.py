@@ -1,4 +1,4 @@
-"""What clients get of batches."""
+"""Answers about batches."""
 
 from __future__ import annotations
 

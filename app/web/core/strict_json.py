@@ -1,4 +1,4 @@
-"""Parse JSON strictly: what the grammar does not allow is refused, and no input can break the parser."""
+"""Parse JSON strictly: text outside of the grammar is refused, and no input can break the parser."""
 
 from __future__ import annotations
 

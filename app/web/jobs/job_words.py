@@ -1,4 +1,4 @@
-"""What the pages say about a job: why it waits, why it failed, and the texts with which job.js follows it."""
+"""The words of the pages about a job: why it waits, why it failed, and the texts with which job.js follows it."""
 
 from __future__ import annotations
 

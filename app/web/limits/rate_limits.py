@@ -20,7 +20,7 @@ READS, WRITES = "reads", "writes"
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """What remains of a limit.
+    """The rest of a limit.
 
     remaining: requests; seconds: until the limit is whole again, or until a refused request will be granted.
     """

@@ -1,4 +1,4 @@
-"""What a read may cost: a bucket for each client, and a lane for clients that read much at once."""
+"""The cost of reads: a bucket for each client, and a lane for clients that read much at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the numbers of the operator's pages mean, shown with each of them."""
+"""The meaning of each number on the operator's pages, shown with it."""
 
 from __future__ import annotations
 

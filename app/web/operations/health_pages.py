@@ -17,7 +17,7 @@ MOST_ROWS = 50
 
 @pages.get("/operator/health")
 def show_health() -> str:
-    """What the sweep would do, tried and undone, and PostgreSQL's own figures."""
+    """Show what the sweep would do, by trying and undoing it, and PostgreSQL's own figures."""
     account, services = auth.reading_person(), wired()
     return render_template(
         "operations/health.html",

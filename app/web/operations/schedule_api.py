@@ -1,4 +1,4 @@
-"""The schedule, for operators: what beat sends, how often, and once more at once."""
+"""The schedule, for operators: its entries, their intervals, and running one now."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The operator's page of the schedule: what beat sends, how often, and once more at once."""
+"""The operator's page of the schedule: its entries, their intervals, and running one now."""
 
 from __future__ import annotations
 

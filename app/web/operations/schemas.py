@@ -1,4 +1,4 @@
-"""What operators send: strict, like the rest of schemas.py."""
+"""Bodies and parameters that operators send: strict, like the rest of schemas.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What operators get."""
+"""Answers to operators."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class TenantsShape(Shape):
 
 
 class FairnessShape(Whole[Report]):
-    """Who waited how long and why."""
+    """Waits by user, with their causes."""
 
 
 class TenureShape(Shape):

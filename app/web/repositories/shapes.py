@@ -1,4 +1,4 @@
-"""What clients get of repositories and bookmarks."""
+"""Answers about repositories and bookmarks."""
 
 from __future__ import annotations
 

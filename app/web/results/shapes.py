@@ -1,4 +1,4 @@
-"""What clients get of results."""
+"""Answers about results."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def specify_form(job_id: UUID) -> Response | tuple[str, int]:
 
 
 def box(job: Job) -> dict[str, Any]:
-    """What the page of a completed analysis says about specifications, without calculating a price.
+    """The box about specifications on the page of a completed analysis, without calculating a price.
 
     offer: None for a visitor, and if there is no test.
     """

@@ -1,4 +1,4 @@
-"""What clients get of specifications."""
+"""Answers about specifications."""
 
 from __future__ import annotations
 

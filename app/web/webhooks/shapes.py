@@ -1,4 +1,4 @@
-"""What clients get about webhooks."""
+"""Answers about webhooks."""
 
 from __future__ import annotations
 
