@@ -51,7 +51,7 @@ class CommandArguments:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """text: for stdout, piece by piece; code: the exit code."""
+    """The answer of a command.  text: for stdout, piece by piece; code: the exit code."""
 
     text: Iterable[str]
     code: int = 0

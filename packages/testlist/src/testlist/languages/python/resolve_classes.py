@@ -31,7 +31,7 @@ class Class(NamedTuple):
 
 @dataclass(slots=True)
 class Classes:
-    """Those of all modules read so far."""
+    """The classes of all modules read so far."""
 
     names: Names
     orders: LookupOrder[Class] = field(init=False)

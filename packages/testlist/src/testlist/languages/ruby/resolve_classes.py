@@ -28,7 +28,7 @@ RIVALS: Final = 64
 
 @dataclass
 class Classes:
-    """By full name: bases and mixed in modules of all definitions of a class."""
+    """Bases and mixed in modules of all definitions of a class, by its full name."""
 
     bases: dict[str, list[tuple[str, str]]] = field(default_factory=dict)  # full name -> (namespace, base)
     mixed: dict[str, list[tuple[str, str]]] = field(default_factory=dict)  # full name -> (namespace, module)
