@@ -59,7 +59,7 @@ def _source(path_or_url: str, settings: Settings) -> tuple[Source, str | None]:
 
 
 def _answer(found: Sequence[Inventory], arguments: CommandArguments) -> Answer:
-    """On a terminal a table is drawn; in a pipe it stays text that is easy to cut."""
+    """Render the inventories: as a drawn table on a terminal, as text that is easy to cut in a pipe."""
     if len(found) > 1 or arguments.form != "table" or not sys.stdout.isatty():
         return answer(found, arguments)
     from app.cli.tables import drawn  # noqa: PLC0415 - rich is slow to import, and programs do without it

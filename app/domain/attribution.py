@@ -111,7 +111,7 @@ class _UserInQueue:
         self.by_limit = self.by_pause = self.by_others = self.by_nobody = 0.0
 
     def seconds(self) -> tuple[float, float, float, float]:
-        """In the order of Cause."""
+        """The seconds by cause, in the order of Cause."""
         return self.by_limit, self.by_pause, self.by_others, self.by_nobody
 
 

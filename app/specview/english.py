@@ -31,7 +31,7 @@ def sentence(title: Title) -> str:
 
 
 def finished(text: str) -> str:
-    """With a capital where the first word is an ordinary one, and one final sign."""
+    """Finish a sentence: a capital, if the first word is an ordinary one, and one final sign."""
     text = " ".join(text.split()).rstrip(".:;, ")
     first = text.split(" ", 1)[0]
     if first in ACRONYMS and first.islower():
@@ -79,7 +79,7 @@ def _predicate(words: list[str], title: Title) -> str | None:
 
 
 def _after_colon(words: list[str]) -> int:
-    """Where a predicate follows a title: `array outputs: should ignore …`."""
+    """Find where a predicate follows a title: `array outputs: should ignore …`; 0: nowhere."""
     for at, word in enumerate(words[:-1]):
         if word.endswith(":") and words[at + 1] in ("should", "does", "returns", "throws", "must"):
             return at + 1

@@ -123,7 +123,7 @@ def _conditional(words: list[str], letters: str) -> str | None:
 
 @lru_cache(16_384)
 def _shape(letters: str) -> int | None:
-    """Where a colon belongs, 0 for nowhere; nothing where the letters are those of no label."""
+    """Find where a colon belongs, 0 for nowhere; None if the classes of the words are those of no label."""
     if letters in ("A", "J", "U"):
         return 0
     if len(letters) == 1 and letters not in "NHKQTBYVG":

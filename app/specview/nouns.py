@@ -126,7 +126,7 @@ def _named(body: list[str]) -> bool:
 
 
 def row(words: list[str], at: int, *, finite: bool = False) -> int:
-    """Where a row of adjectives and nouns ends."""
+    """Find the end of a row of adjectives and nouns."""
     begun = at
     while at < len(words) and not _ends_run(words, at, begun, finite=finite):
         at += 1

@@ -111,7 +111,7 @@ def _verb(first: str, rest: list[str], *, identifier: bool, adverb: bool) -> Pre
 
 
 def _bare(rest: list[str]) -> Predicate | None:
-    """After `should` or `does not`: its verb, with its negation kept."""
+    """Read the verb after `should` or `does not`, and keep its negation."""
     negation = next((word for word in rest[:1] if word.lower() in ("not", "never")), "")
     rest = rest[1:] if negation else rest
     front = 0

@@ -159,7 +159,7 @@ def _is_context(suite: str) -> bool:
 
 
 def _runner_class(suite: str, framework: str) -> bool:
-    """A class that only holds tests, where its name is of the tests and not of the program."""
+    """Whether a suite is a class that only groups tests, so that its name is not of the program."""
     return is_identifier(suite) and (framework in _CLASSES or _TEST_CLASS.fullmatch(suite) is not None)
 
 

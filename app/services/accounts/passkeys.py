@@ -56,7 +56,7 @@ class Challenge:
 
 @dataclass(frozen=True, slots=True)
 class Passkey:
-    """A registered one."""
+    """A registered passkey."""
 
     id: UUID
     name: str

@@ -50,7 +50,7 @@ class Holdings:
 
 
 def holdings(uow: UnitOfWork) -> Holdings:
-    """Count them now."""
+    """Count what is taken and reserved now."""
     with uow.once() as tx:
         row = queues.totals(tx)
     return Holdings(row.slots, row.snoozed, row.reserved, row.dead)

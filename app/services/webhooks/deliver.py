@@ -149,5 +149,5 @@ def _record(tx: Tx, row: DueRow, reply: Reply, latency: int, roll: float, *, now
 
 
 def _excerpt(answer: str) -> str:
-    """PostgreSQL takes no NUL."""
+    """The beginning of an answer, without NUL, which PostgreSQL does not store."""
     return answer.replace("\x00", " ").encode()[:EXCERPT].decode("utf-8", "ignore")

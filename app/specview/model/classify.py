@@ -49,7 +49,7 @@ class Places:
         return self._known.setdefault(_key(place), Place(domain, place.feature))
 
     def all(self) -> list[Place]:
-        """In the order in which they came."""
+        """List the places in the order in which they came."""
         return list(self._known.values())
 
 

@@ -37,21 +37,21 @@ class OpenGate:
         self.under_way = 0
 
     def enter(self, estimate: Tokens) -> Entered | CallWait | Refused:
-        """Let it through."""
+        """Let the call through."""
         with self._lock:
             self.under_way += 1
         return Entered(datetime.now(UTC).date(), estimate)
 
     def succeeded(self, entered: Entered, used: Tokens) -> None:  # noqa: ARG002 - the protocol's
-        """Add."""
+        """Add the tokens of the call."""
         self._left(used)
 
     def failed(self, entered: Entered, used: Tokens) -> None:  # noqa: ARG002 - the protocol's
-        """Add."""
+        """Add the tokens of the call."""
         self._left(used)
 
     def held_back(self, entered: Entered, seconds: float) -> None:  # noqa: ARG002 - the protocol's
-        """Nothing was used."""
+        """End the call without tokens."""
         self._left(Tokens())
 
     def abandoned(self, entered: Entered) -> None:

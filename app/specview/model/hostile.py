@@ -113,7 +113,7 @@ def talks(text: str) -> bool:
 
 
 def _spoken(words: list[str], *, path: bool) -> set[str]:
-    """Without the words that say no more than that this is a test."""
+    """Drop the words that only say that this is a test."""
     return set(words) - _TESTING if path else set(words[1:] if words[:1] == ["test"] else words)
 
 

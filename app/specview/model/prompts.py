@@ -109,7 +109,7 @@ def summarised(specification: Specification) -> list[tuple[str, list[str]]]:
 
 
 def _where(place: Place) -> str:
-    """Empty for a place that was named after a test that talks."""
+    """The place as text; empty if it was named after a test that talks to the model."""
     where = " / ".join(filter(None, (place.domain, place.feature)))
     return "" if talks(where) else clean(where, 2 * LONGEST_PLACE)
 

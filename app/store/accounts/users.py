@@ -38,7 +38,7 @@ class Payer:
 
     @property
     def tier(self) -> Tier:
-        """The plan's."""
+        """The tier of the plan."""
         return self.plan.tier
 
     @property
@@ -247,13 +247,13 @@ def ran(tx: Tx, account: Account, service: Service, seconds: float) -> Account:
 
 
 def account_of(row: Row[Any]) -> Account:
-    """From a row with all columns of ACCOUNT among others.  Raises: AttributeError if one is missing."""
+    """Read an account from a row with all of ACCOUNT among others.  Raises: AttributeError if one is missing."""
     runs = {service: of for service in Service if (of := _runs_of(row, service))}
     return Account(*_shared(row), runs, row.slot_limit, row.is_read_only_operator)
 
 
 def payer_of(row: Row[Any], service: Service) -> Payer:
-    """From a row with the columns of a Payer, and the runs of this service.  Raises: as account_of."""
+    """Read a payer from a row with its columns, and the runs of this service.  Raises: as account_of."""
     runs = _runs_of(row, service)
     return Payer(*_shared(row), {service: runs} if runs else {}, row.slot_limit)
 

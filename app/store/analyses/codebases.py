@@ -188,10 +188,10 @@ def viewed_before(
 
 
 def ends(tx: Tx, ids: Iterable[UUID], *, most: int) -> dict[UUID, EndsRow]:
-    """How the analyses of repositories ended, by id.  Failures are counted up to `most`."""
+    """Count how the analyses of repositories ended, by the repositories' ids.  Failures are counted up to `most`."""
     return {row.codebase_id: row for row in tx.run(_ENDS, ids=[str(one) for one in ids], most=most).values(EndsRow)}
 
 
 def codebase_of(row: Row[Any]) -> Codebase:
-    """From a row with a repository's columns."""
+    """Read a repository from a row with its columns."""
     return Codebase(row.codebase_id, Repository(row.host, row.owner, row.name), row.is_private, row.last_viewed_at)

@@ -40,7 +40,7 @@ class Request:
 
     @property
     def codebase_id(self) -> UUID:
-        """The repository's."""
+        """The id of the repository."""
         return self.codebase.codebase_id
 
 

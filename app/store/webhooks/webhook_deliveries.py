@@ -118,7 +118,7 @@ class LoggedRow(NamedTuple):
 
 
 def due(tx: Tx, most: int) -> list[UUID]:
-    """Webhooks of which a delivery is due, and no turn is under way."""
+    """Select webhooks with a due delivery and without a turn under way."""
     return list(tx.run(_DUE, most=most).scalars())
 
 

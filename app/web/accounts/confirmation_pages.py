@@ -19,7 +19,7 @@ from app.web.core.pages import PageAnswer, pages
 
 @pages.errorhandler(ConfirmationNeeded)
 def lead_to_confirmation(_: ConfirmationNeeded) -> Redirect:
-    """From the form that needs it, and back to its page."""
+    """Redirect from a form that needs a proof to the confirmation, which leads back to the form's page."""
     return redirect(url_for("pages.show_confirmation", next=next_pages.before_this()), 303)
 
 

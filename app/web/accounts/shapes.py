@@ -32,7 +32,7 @@ class UsageShape(Shape):
 
 
 class ReservationsShape(Shape):
-    """Oldest first."""
+    """Reserved units, oldest first."""
 
     items: list[Reservation]
 
@@ -74,6 +74,6 @@ class MadeTokenShape(Shape):
 
 
 class TokensShape(Shape):
-    """Newest first."""
+    """The account's tokens, newest first."""
 
     items: list[ValidToken]

@@ -1,4 +1,4 @@
-"""From the text of a submission to a repository and a commit."""
+"""Find the repository and the commit that the text of a submission means."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class _Asked:
         return self.address.repository.is_local or self.commit is None
 
     def wanted(self, commit: str, ref: str | None) -> Wanted:
-        """With its commit.  ref: the branch of HEAD, if neither was given."""
+        """Resolve a submission to a commit.  ref: the branch of HEAD, if neither was given."""
         named = self.commit is None
         head = ref if named and self.ref is None else None
         return Wanted(self.address.repository, commit, ref, self.retry, default_branch=head, named=named)
@@ -76,7 +76,7 @@ def wanted_each(body: Sequence[SubmitAnalysis], account: Account) -> list[Wanted
 
 @dataclass(frozen=True, slots=True)
 class _Resolver:
-    """For one request.  client: whose look-ups they are."""
+    """The means to resolve the submissions of one request.  client: whose look-ups they are."""
 
     services: WebWiring
     lookups: Lookups

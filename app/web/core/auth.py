@@ -100,7 +100,7 @@ def person_with_proof() -> Account:
 
 
 def viewer() -> Account | None:
-    """The viewer.  Raises: Forbidden for a token without the scope."""
+    """The account that reads, if any.  Raises: Forbidden for a token without the scope."""
     return _allowed("read").account
 
 

@@ -79,7 +79,7 @@ def invalid(error: ValidationError) -> InvalidInput:
 
 
 def _rows(error: ValidationError) -> list[dict[str, str]]:
-    """With JSON pointers (RFC 6901); without pydantic's links and without the input."""
+    """Pydantic's findings with JSON pointers (RFC 6901), without its links and without the input."""
     found = error.errors(include_url=False, include_input=False, include_context=False)[:MOST_ERRORS]
     return [{"pointer": _pointer(row["loc"]), "detail": row["msg"]} for row in found]
 

@@ -125,7 +125,7 @@ class SubmitForm(Query):
     retry: bool = False
 
     def analysis(self) -> SubmitAnalysis:
-        """Without JSON's checks, because parse_address explains more to a person."""
+        """Convert the form without JSON's checks, because parse_address explains more to a person."""
         return SubmitAnalysis.model_construct(**self.model_dump())
 
 

@@ -24,7 +24,7 @@ class Whole(RootModel[T]):
 
 
 class ProblemShape(Shape):
-    """RFC 9457."""
+    """A problem as RFC 9457 defines it."""
 
     type: str
     title: str

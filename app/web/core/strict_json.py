@@ -9,7 +9,7 @@ from flask.json.provider import DefaultJSONProvider
 
 
 class StrictJson(DefaultJSONProvider):
-    """No NaN, no Infinity; nesting deeper than the interpreter's stack is bad input, not our failure."""
+    """JSON without NaN and Infinity; too deep nesting is bad input, not our failure."""
 
     sort_keys = False
 

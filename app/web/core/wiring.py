@@ -34,7 +34,7 @@ POOL_SIZE = 20
 
 
 def no_branches(_: Repository) -> list[str]:
-    """Where no repositories can be read."""
+    """List no branches, where no repositories can be read."""
     return []
 
 

@@ -52,7 +52,7 @@ class SeenJob:
 
     @classmethod
     def of(cls, event_id: int, job: Job, read_at: float) -> SeenJob:
-        """With an id that changes whenever the client would see a difference."""
+        """Make a view of a job with an id that changes whenever the client would see a difference."""
         content = json.dumps(job_json(job), sort_keys=True)
         return cls(f"{event_id}-{zlib.crc32(content.encode()):08x}", job, read_at)
 

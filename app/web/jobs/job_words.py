@@ -95,7 +95,7 @@ def waiting(job: Job) -> str:
 
 
 def live_texts(unit: str) -> dict[str, Any]:
-    """For job.js: sentences with places as `%(name)s`.  unit: what the progress counts."""
+    """The sentences of job.js, with places as `%(name)s`.  unit: what the progress counts."""
     return {
         "started": gettext("started %(duration)s ago"),
         "asked": gettext("asked %(duration)s ago"),

@@ -130,7 +130,7 @@ LEFT_BEHIND = {
 
 
 def console_texts() -> dict[str, str]:
-    """For refresh.js."""
+    """The texts of refresh.js."""
     return {
         "read": gettext("Read at %(time)s, and again every 10 s."),
         "failed": gettext("Not read since %(time)s: %(why)s."),

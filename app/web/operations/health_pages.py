@@ -31,7 +31,7 @@ def show_health() -> str:
 
 @pages.post("/operator/sweep")
 def run_sweep() -> Response:
-    """Remove what was left behind."""
+    """Sweep now, and show the page again."""
     actor = str(auth.operating_person().user_id)
     sweep_now(wired().uow, wired().policy, actor=actor, now=utc_now())
     return redirect(url_for("pages.show_health"), 303)

@@ -21,19 +21,19 @@ WINDOWS = {"24h": timedelta(hours=24), "7d": timedelta(days=7)}
 
 
 class NewTier(Body):
-    """Another tier."""
+    """The tier to give a user."""
 
     tier: Literal["free", "pro", "pro_plus", "enterprise"]
 
 
 class NewLimit(Body):
-    """Another limit of a tier."""
+    """The slot limit to give a tier."""
 
     limit: SlotLimit
 
 
 class NewUserLimit(Body):
-    """Another limit of one user."""
+    """The slot limit to give one user."""
 
     limit: Annotated[SlotLimit | None, Field(description="null: the tier's limit")]
 
@@ -46,13 +46,13 @@ class PauseQueue(Body):
 
 
 class TierForm(Query):
-    """Another tier, from its form."""
+    """The tier to give a user, from its form."""
 
     tier: Literal["free", "pro", "pro_plus", "enterprise"]
 
 
 class LimitForm(Query):
-    """Another limit, from its form with the box that says that the operator means it; an empty field removes it."""
+    """A limit to set, from its form with the box that says that the operator means it; an empty field removes it."""
 
     limit: SlotLimit | None = None
     sure: Literal["true"]

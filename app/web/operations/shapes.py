@@ -52,7 +52,7 @@ class TierShape(Whole[TierLimit]):
 
 
 class TiersShape(Shape):
-    """The smallest first."""
+    """Tiers, the smallest first."""
 
     items: list[TierLimit]
 

@@ -68,7 +68,7 @@ class Column:
 
 
 def columns(counts: Sequence[int], of: int) -> list[Column]:
-    """In this order from the left; the highest fills the height, and nothing is lower than a line.
+    """Draw columns in this order from the left; the highest fills the height, and nothing is lower than a line.
 
     of: how many fill the width.
     """

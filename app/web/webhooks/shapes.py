@@ -38,7 +38,7 @@ class MadeWebhookShape(WebhookShape):
 
 
 class WebhooksShape(Shape):
-    """Newest first."""
+    """The account's webhooks, newest first."""
 
     items: list[WebhookShape]
 
