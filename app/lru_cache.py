@@ -27,7 +27,7 @@ class LruCache(Generic[K, V]):
             return self._values.get(key)
 
     def keep(self, key: K, value: V) -> None:
-        """Keep it, and drop the least recently used ones; one that is larger than `most` is not kept."""
+        """Keep a value, and drop the least recently used ones; one that is larger than `most` is not kept."""
         with self._lock:
             self._drop(key)
             self._values[key] = value

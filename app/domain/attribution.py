@@ -43,7 +43,7 @@ class Course:
 
     @property
     def waits(self) -> bool:
-        """Whether it has neither started nor ended."""
+        """Whether the job has neither started nor ended."""
         return not self.runs and not self.ended
 
     @property

@@ -91,7 +91,7 @@ class Job:
 
     @property
     def is_final(self) -> bool:
-        """Whether it has ended."""
+        """Whether the job has ended."""
         return self.status in FINAL
 
     @property

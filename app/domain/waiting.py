@@ -24,7 +24,7 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Why a job has not started.
+    """The reason why a job has not started.
 
     position: in its line, 1 = next; yours_ahead: how many before it are the user's; running, limit, tier: slots of the
     user, if they are the reason; eta_*: seconds until the start, None if it cannot be estimated.

@@ -81,5 +81,5 @@ def _opens_twice(rest: list[str]) -> bool:
 
 
 def _is_said(word: str) -> bool:
-    """Whether a condition may say it without a verb: `when empty`."""
+    """Whether a condition may use a word without a verb: `when empty`."""
     return word in ADJECTIVES or word == "not" or word.endswith("ing") or is_participle(word)

@@ -199,7 +199,7 @@ def passkeys_of(uow: UnitOfWork, user_id: UUID) -> Sequence[Passkey]:
 
 
 def remove(uow: UnitOfWork, user_id: UUID, passkey_id: UUID, *, offers_github: bool) -> None:
-    """Forget one, unless nothing would be left to sign in with.  Raises: NotFound, Conflict.  Locks: users row."""
+    """Remove a passkey that is not the last way to sign in.  Raises: NotFound, Conflict.  Locks: users row."""
     with uow.begin() as tx:
         users.lock_row(tx, user_id)
         if not passkeys.remove(tx, user_id, passkey_id):

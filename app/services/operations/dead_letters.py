@@ -54,7 +54,7 @@ class Chosen:
             )
 
     def filters(self) -> dead_letters.Filters:
-        """The arguments of the store's functions."""
+        """The choice as arguments of the store's functions."""
         return {
             "ids": self.ids,
             "queue": self.queue,

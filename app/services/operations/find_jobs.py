@@ -29,7 +29,7 @@ class FoundJob:
 
 @dataclass(frozen=True, slots=True)
 class FoundJobs:
-    """One page.
+    """One page of found jobs.
 
     next: cursor of the next one; is_cut: SEARCHED requests were looked through before the page was full, so the next
     page may have more.

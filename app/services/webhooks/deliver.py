@@ -41,7 +41,7 @@ class Reply:
 
     @property
     def is_success(self) -> bool:
-        """Whether it took the event."""
+        """Whether the receiver took the event."""
         return self.status is not None and 200 <= self.status < 300
 
 

@@ -54,7 +54,7 @@ def add(
     uow: UnitOfWork, user_id: UUID, own: WebhookFields, where: Where, keyring: Keyring,
     *, by: str | None = None, now: datetime,
 ) -> tuple[Webhook, str]:  # fmt: skip
-    """Create one.  Returns: and its secret, which is never shown again.  own.events: none means all.
+    """Create a webhook.  Returns: it and its secret, which is never shown again.  own.events: none means all.
 
     by: as in check_caller.check.  Raises: InvalidInput, TooManyWebhooks, Unauthenticated.  Locks: the users row.
     """

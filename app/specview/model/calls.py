@@ -40,7 +40,7 @@ class Meter:
 
 
 class Calls:
-    """Used from one event loop; the gate's own thread is `keeper`, as it may wait for a database.
+    """The calls of a run, from one event loop; the gate's own thread is `keeper`, as it may wait for a database.
 
     useful: set by whoever takes something from an answer; a model of no use is not asked for the whole of a run.
     """

@@ -38,7 +38,7 @@ class EndpointAccess:
 
 
 class Endpoint:
-    """Calls from one event loop; close it in the same one."""
+    """One endpoint of a model; use and close it in one event loop."""
 
     def __init__(self, access: EndpointAccess) -> None:
         self._access = access
@@ -59,7 +59,7 @@ class Endpoint:
         await self._client.aclose()
 
     async def complete(self, prompt: Prompt, *, attempt: int = 0) -> ModelReply:
-        """One call.  attempt: another one than before asks for another answer.  Raises: CallFailed."""
+        """Call the endpoint once.  attempt: another one than before asks for another answer.  Raises: CallFailed."""
         try:
             async with asyncio.timeout(self._access.seconds):
                 return await self._complete(prompt, attempt)

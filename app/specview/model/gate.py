@@ -10,7 +10,7 @@ from app.domain.model_calls import CallWait, Entered, Refused, Tokens
 
 
 class Gate(Protocol):
-    """Each call of the model enters once, and ends in exactly one of the four ways.  From any thread."""
+    """Each call of the model enters once, and ends in exactly one of the four ways.  Any thread may use it."""
 
     def enter(self, estimate: Tokens) -> Entered | CallWait | Refused:
         """Ask for one call, which is counted with its estimate."""

@@ -97,7 +97,7 @@ def _made_of(words: list[str], subject: Subject) -> bool:
 
 
 def _same_sense(words: list[str], own: frozenset[str]) -> bool:
-    """Whether neither of a sentence and its name denies what the other one does not."""
+    """Whether a sentence and its name agree on what they negate."""
     name_denies, sentence_denies = bool(own & _NEGATED), not _NEGATED.isdisjoint(words)
     if name_denies and not sentence_denies:
         return any(map(_NEGATIVE.match, words))

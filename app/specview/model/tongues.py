@@ -59,7 +59,7 @@ def tongue_of(language: str) -> Tongue:
 
 
 def is_latin(language: str) -> bool:
-    """Whether it is written in Latin letters."""
+    """Whether the language is written in Latin letters."""
     return tongue_of(language).scripts == LATIN
 
 

@@ -28,7 +28,7 @@ class Link:
 
 
 def add(tx: Tx, user_id: UUID, github_id: int, login: str, *, now: datetime) -> bool:
-    """Link them; False if either has a link already."""
+    """Link an account to a GitHub user; False if either has a link already."""
     given = {"user_id": user_id, "github_id": github_id, "login": login}
     return tx.run(_ADD, now=now, **given).one_or_none() is not None
 

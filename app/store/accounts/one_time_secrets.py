@@ -52,7 +52,7 @@ def add(tx: Tx, purpose: Purpose, secret: str, *, user_id: UUID | None = None, e
 
 
 def use(tx: Tx, purpose: Purpose, secret: str, *, now: datetime) -> Used | None:
-    """Use it up; None if it was used before, has expired, or is of another purpose.  Locks: its row."""
+    """Use a secret up; None if it was used before, has expired, or is of another purpose.  Locks: its row."""
     row = tx.run(_USE, secret_hash=hashed(secret), purpose=purpose.value, now=now).one_or_none()
     return Used(row.user_id) if row else None
 

@@ -48,7 +48,7 @@ class PasskeyRow(NamedTuple):
 def add(
     tx: Tx, user_id: UUID, *, credential_id: bytes, public_key: bytes, sign_count: int, name: str, now: datetime
 ) -> UUID | None:
-    """Store one.  Returns: its id, None if some account has this credential already."""
+    """Store a passkey.  Returns: its id, None if some account has this credential already."""
     given = {"credential_id": credential_id, "public_key": public_key, "sign_count": sign_count}
     added: UUID | None = tx.run(_ADD, user_id=user_id, name=name, now=now, **given).scalar_one_or_none()
     return added

@@ -43,7 +43,7 @@ class Payer:
 
     @property
     def is_anonymous(self) -> bool:
-        """Whether it stands for a client address."""
+        """Whether the account stands for a client address."""
         return self.kind == "anonymous"
 
     def step(self, service: Service) -> int:

@@ -119,7 +119,7 @@ class Session:
         self._wait(*self._begin)
 
     def commit(self) -> None:
-        """End it; if nothing was sent, it never began."""
+        """Commit the transaction; if nothing was sent, it never began."""
         if self._waiting != [self._begin]:
             self.exec_driver_sql("COMMIT")
 

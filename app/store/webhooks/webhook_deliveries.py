@@ -173,7 +173,7 @@ def find(tx: Tx, webhook_id: UUID, delivery_id: int) -> LoggedRow | None:
 
 
 def replay(tx: Tx, webhook_id: UUID, delivery_id: int) -> bool:
-    """Send it again, with the same id and all attempts.  Returns: False if there is none."""
+    """Send a delivery again, with the same id and all attempts.  Returns: False if there is none."""
     return tx.run(_REPLAY, webhook_id=webhook_id, id=delivery_id).rowcount == 1
 
 

@@ -45,7 +45,7 @@ class Webhook(WebhookFields):
 
     @property
     def enabled(self) -> bool:
-        """Whether it receives events."""
+        """Whether the webhook receives events."""
         return self.disabled_at is None
 
 
@@ -99,12 +99,12 @@ def find(tx: Tx, user_id: UUID, webhook_id: UUID) -> Webhook | None:
 
 
 def add(tx: Tx, webhook_id: UUID, user_id: UUID, own: WebhookFields, secret: bytes, *, now: datetime) -> None:
-    """Add one.  secret: encrypted."""
+    """Add a webhook.  secret: encrypted."""
     tx.write(_ADD, id=webhook_id, user_id=user_id, secret=secret, now=now, **_values(own))
 
 
 def change(tx: Tx, webhook_id: UUID, own: WebhookFields, *, enabled: bool, now: datetime) -> None:
-    """Replace what its owner decides.  The caller has found it."""
+    """Replace a webhook's fields that its owner decides.  The caller has found the webhook."""
     tx.write(_CHANGE, id=webhook_id, enabled=enabled, now=now, **_values(own))
 
 

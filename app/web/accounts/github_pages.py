@@ -47,7 +47,7 @@ def link_github() -> str | PageAnswer:
 
 @pages.post("/account/github/unlink")
 def unlink_github() -> Response | PageAnswer:
-    """Unlink it, unless it is the last way to sign in."""
+    """Unlink GitHub, unless it is the last way to sign in."""
     try:
         use_cases.unlink(wired().uow, auth.person("write").user_id)
     except TOLD_ON_THE_FORM as problem:

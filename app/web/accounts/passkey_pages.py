@@ -59,7 +59,7 @@ def add_passkey() -> Redirect | PageAnswer:
 
 @pages.post("/account/passkeys/<uuid:passkey_id>/remove")
 def remove_passkey(passkey_id: UUID) -> Redirect | PageAnswer:
-    """Forget one, unless it is the last way to sign in."""
+    """Remove a passkey, unless it is the last way to sign in."""
     account, services = auth.person("write"), wired()
     try:
         offers_github = services.settings.github_client_id is not None

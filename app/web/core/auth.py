@@ -199,7 +199,7 @@ def address() -> str:
 
 
 def has_credentials() -> bool:
-    """Whether a program sent any, valid or not."""
+    """Whether a program sent credentials, valid or not."""
     return "Authorization" in request.headers
 
 

@@ -30,7 +30,7 @@ class Static:
 
 
 def init(app: Flask) -> None:
-    """Serve them.  The application is made without Flask's own folder."""
+    """Serve the static files.  The application is made without Flask's own folder."""
     app.add_url_rule("/static/<path:filename>", ENDPOINT, _show)
 
 

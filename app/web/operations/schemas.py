@@ -39,7 +39,7 @@ class NewUserLimit(Body):
 
 
 class PauseQueue(Body):
-    """Whether a queue is to be paused."""
+    """A request to pause a queue, or to resume it."""
 
     paused: bool = True
     reason: Annotated[GivenReason | None, Field(description="Why, for other operators; kept in the audit log")] = None
@@ -59,7 +59,7 @@ class LimitForm(Query):
 
 
 class PauseForm(Query):
-    """Whether a queue is to be paused, from its form, and why."""
+    """A request to pause a queue, or to resume it, from its form."""
 
     paused: bool
     reason: GivenReason | None = None

@@ -30,7 +30,7 @@ def choose_specification(job_id: UUID) -> str:
 
 @pages.post("/analyses/<uuid:job_id>/specify")
 def specify_form(job_id: UUID) -> Response | tuple[str, int]:
-    """Submit it, then show the job at its own address."""
+    """Submit the form, then show the job at its own address."""
     account, form, services = auth.person("write"), read(SpecifyForm, request.form), wired()
     wanted = WantedSpecification(job_id, form.language, form.mode)
     try:

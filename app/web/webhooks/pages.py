@@ -60,7 +60,7 @@ def show_webhook(webhook_id: UUID) -> str:
 
 @pages.post(ONE)
 def change_webhook(webhook_id: UUID) -> Response | tuple[str, int]:
-    """Change its address, description and events."""
+    """Change a webhook's address, description and events."""
     owner, typed = auth.person_with_proof().user_id, _typed()
     try:
         webhooks.change(
