@@ -16,7 +16,7 @@ from app.store.jobs.requests import AcceptedRow, OwnRequestRow
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """A reader of jobs.  user_id: None of nobody known; sees_all: an operator."""
+    """A reader of jobs.  user_id: None if the reader is unknown; sees_all: an operator."""
 
     user_id: UUID | None = None
     sees_all: bool = False

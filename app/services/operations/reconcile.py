@@ -81,7 +81,7 @@ def reconcile(
 
 @dataclass(slots=True)
 class _Reader:
-    """Reads days, each in as few statements as its number of jobs allows.  hours: that the next one reads."""
+    """Reads days, each in as few statements as its number of jobs allows.  hours: how many the next statement reads."""
 
     uow: UnitOfWork
     now: datetime

@@ -78,7 +78,7 @@ def change(
     uow: UnitOfWork, user_id: UUID, webhook_id: UUID, where: Where, *, now: datetime, enabled: bool | None = None,
     **own: Any,
 ) -> Webhook:  # fmt: skip
-    """Change what is given; enabling forgets the failures.  own: fields of WebhookFields by name.
+    """Change the given fields of a webhook; enabling forgets the failures.  own: fields of WebhookFields by name.
 
     Raises: NotFound, InvalidInput, TypeError for another name.  Locks: its row.
     """

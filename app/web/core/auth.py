@@ -178,7 +178,7 @@ def limit_writes() -> None:
 
 
 def count_writes(account: Account, more: int) -> None:
-    """Count a request with many items as that many.  Raises: TooManyRequests."""
+    """Count a request with many items as this many requests.  Raises: TooManyRequests."""
     if more <= 0:
         return
     per_minute = wired().settings.rate_limit_per_minute

@@ -43,7 +43,7 @@ def note(policy: str, per_minute: int, remaining: int) -> None:
 
 @contextmanager
 def refusals(policy: str, per_minute: int) -> Iterator[None]:
-    """Note a refusal, and let it pass on."""
+    """Note a refusal in the answer's fields, and raise it again."""
     try:
         yield
     except TooManyRequests as refused:

@@ -34,7 +34,7 @@ class FilePageShape(Whole[FilePage]):
 
 
 class ChangedTestShape(Shape):
-    """One test on both sides."""
+    """One test on both sides of a comparison."""
 
     before: TestShape
     after: TestShape
