@@ -11,6 +11,7 @@ from uuid import UUID
 import pytest
 from pydantic import SecretStr
 from service_harness.application import Web, csrf
+from sqlalchemy import text
 
 from app.domain.plans import Tier
 from app.services.accounts import accounts, password_resets, passwords, sessions
