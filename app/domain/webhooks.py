@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from datetime import timedelta
 from typing import Literal, NamedTuple, get_args
 from urllib.parse import urlsplit
@@ -49,6 +51,19 @@ SHORTEST_PAUSE, LONGEST_PAUSE = timedelta(seconds=5), timedelta(minutes=5)
 _HOST = re.compile(r"(?!-)[A-Za-z0-9-]{1,63}(?<!-)(\.(?!-)[A-Za-z0-9-]{1,63}(?<!-))*\.?")
 _NUMBER = re.compile(r"[0-9]+|0[xX][0-9A-Fa-f]*")
 _PORTS = {"https": 443, "http": 80}
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookFields:
+    """The fields that the owner of a webhook decides, by the names of the columns.  events: each once."""
+
+    url: str
+    description: str
+    events: Sequence[str]
+
+
+#: The names of these columns; statements and forms are made of them, so a further column is a further field.
+OWN = tuple(field.name for field in fields(WebhookFields))
 
 
 class ReceiverAddress(NamedTuple):

@@ -23,11 +23,6 @@ import app.web.operations.audit_pages
 import app.web.operations.changes_api
 import app.web.operations.dead_letter_pages
 import app.web.operations.dead_letters_api
-import app.web.operations.failures_api
-import app.web.operations.failures_pages
-import app.web.operations.health_pages
-import app.web.operations.jobs_pages
-import app.web.operations.many_dead_letters_pages
 import app.web.operations.pages
 import app.web.operations.queues_pages
 import app.web.operations.schedule_api
@@ -46,7 +41,6 @@ import app.web.specifications.pages
 import app.web.specifications.request_pages
 import app.web.specifications.shared_pages
 import app.web.webhooks.api
-import app.web.webhooks.deliveries_api
 import app.web.webhooks.pages
 from app.web.core import languages
 from app.web.core.api import api

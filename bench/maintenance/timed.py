@@ -18,10 +18,10 @@ from app.services.fairness.report_waits import report
 from app.services.operations.reconcile import reconcile
 from app.services.operations.run_in_batches import in_batches
 from app.services.policy import Policy
-from app.store.analyses import codebases
 from app.store.core.batch import Batch
 from app.store.core.unit_of_work import Tx, UnitOfWork
 from app.store.operations import reconciliations, retention
+from app.store.repositories import codebases
 
 #: How many of the oldest jobs lose their user, as a wave of expired history does.
 WAVE = 60_000

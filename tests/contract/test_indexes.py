@@ -16,12 +16,13 @@ from sqlalchemy.engine import make_url
 from app import embedded
 from app.domain.queues import Service
 from app.store.accounts import users
-from app.store.analyses import analyses, branch_commits
+from app.store.analyses import analyses
 from app.store.core.connections import make_engine
 from app.store.core.unit_of_work import UnitOfWork
 from app.store.fairness import snoozes
 from app.store.jobs import events, heartbeats, idempotency, messages, quota, requests
 from app.store.operations import dead_letters, failures, job_search
+from app.store.repositories import branch_commits
 from app.store.results import explore, histories_of_tests
 from app.store.specifications import spec_documents, spec_words
 from app.store.webhooks import webhook_deliveries, webhook_turns

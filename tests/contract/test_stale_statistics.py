@@ -10,11 +10,11 @@ from sqlalchemy import TextClause, text
 
 from app.services.analyses.reschedule import VIEWED_WITHIN
 from app.services.operations.run_in_batches import step
-from app.store.analyses import codebases
 from app.store.core.connections import make_engine
 from app.store.core.unit_of_work import UnitOfWork
 from app.store.fairness import waits
 from app.store.operations import reconciliations, retention
+from app.store.repositories import codebases
 from tests.conftest import publishing
 from tests.databases import Databases
 

@@ -13,7 +13,7 @@ from app.errors import Problem
 
 APP = Path(__file__).parents[2] / "app"
 #: The API and the commands speak English alone.
-ENGLISH = ("web/core/idempotency.py", "cli/", "embedded/")
+ENGLISH = ("web/jobs/idempotency.py", "cli/", "embedded/")
 #: A wrong setting stops a process at its start; no page tells of it.
 PROBLEMS = {name for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, Problem)} - {
     "BadSetting"

@@ -12,12 +12,12 @@ from sqlalchemy import text
 from standardwebhooks import Webhook as Verifier
 
 from app.domain.lifecycle import Failure
+from app.domain.webhooks import WebhookFields
 from app.services.operations.audit import HOLDS, audit
 from app.services.webhooks import webhooks
 from app.services.webhooks.dispatch import QUEUE
 from app.services.webhooks.sealing import Keyring
 from app.services.webhooks.webhooks import Where
-from app.store.webhooks.webhooks import WebhookFields
 from tests.conftest import World, raw_connection
 from tests.e2e.receivers import Receiver, receiving, status
 from tests.nodes import Nodes

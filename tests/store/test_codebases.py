@@ -10,8 +10,8 @@ from sqlalchemy import text
 
 from app.domain.lifecycle import Failure
 from app.domain.repositories import Repository
-from app.store.analyses import codebases
 from app.store.analyses.accept_lookup import ExistingAnalyses, look
+from app.store.repositories import codebases
 from tests.conftest import NOW, World
 
 DAY, MINUTE = timedelta(days=1), timedelta(minutes=1)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.domain.failures import MOST, fingerprint
+from app.services.operations.failures import MOST, fingerprint
 
 JOB = "6f0bb0a0-7b0e-4d8e-9b7e-3f0d6f6f2d11"
 

@@ -10,8 +10,6 @@ from app.web.core import openapi
 
 #: A summary is data of the engine, which the document leaves open.
 OPEN = {"Summary"}
-#: Members that the engine writes, and the document does not name.
-MORE = {"Test": {"kind", "dynamic", "cases"}}
 TYPES = {name: kind for name, kind in vars(shapes).items() if is_typeddict(kind) and name not in OPEN}
 
 
@@ -23,7 +21,7 @@ def is_null(schema: dict[str, Any]) -> bool:
 def test_a_type_of_the_client_has_the_members_of_the_document(web: Web, name: str) -> None:
     properties = openapi.document(web.app)["components"]["schemas"][name]["properties"]
     hints = get_type_hints(TYPES[name])
-    assert hints.keys() - MORE.get(name, set()) == properties.keys()
+    assert hints.keys() == properties.keys()
     assert {member: type(None) in get_args(hints[member]) for member in properties} == {
         member: is_null(schema) for member, schema in properties.items()
     }

@@ -11,6 +11,7 @@ import pytest
 from service_harness.application import Web
 from sqlalchemy import text
 
+from app.domain.webhooks import WebhookFields
 from app.errors import Unauthenticated
 from app.services.accounts import accounts, github, password_resets, passwords, sessions, tokens
 from app.services.webhooks import webhooks
@@ -18,7 +19,6 @@ from app.services.webhooks.sealing import Keyring
 from app.services.webhooks.webhooks import Where
 from app.store.accounts import open_sessions as store
 from app.store.accounts.personal_data import REACHES, WAYS_IN
-from app.store.webhooks.webhooks import WebhookFields
 from tests.web.authenticators import Authenticator
 from tests.web.test_passkeys import register
 from tests.web.test_passkeys import sign_in as sign_in_by_passkey

@@ -9,12 +9,11 @@ from app.domain.repositories import Repository
 from app.errors import Message, NotFound
 from app.services.policy import Policy
 from app.services.results.newest_result import NewestResult
-from app.store.accounts import bookmarks
-from app.store.accounts.bookmarks import BookmarkRow
 from app.store.accounts.users import Account
-from app.store.analyses import codebases
-from app.store.analyses.codebases import Codebase
 from app.store.core.unit_of_work import Tx, UnitOfWork
+from app.store.repositories import bookmarks, codebases
+from app.store.repositories.bookmarks import BookmarkRow
+from app.store.repositories.codebases import Codebase
 
 NOT_THERE = Message("There is no such repository here, or it is not visible to you")
 

@@ -26,17 +26,15 @@ class PeriodUsage:
 
 @dataclass(frozen=True, slots=True)
 class AskedUnits:
-    """A number of further units, compared with the used and reserved ones."""
+    """A number of further units, compared with the used and reserved ones of the period that ends at `resets_at`."""
 
     event_type: EventType
     amount: int
-    usage: Usage
-    period: Period
-
-    @property
-    def fits(self) -> bool:
-        """Whether the units would be accepted."""
-        return self.usage.admits(self.amount)
+    allowed: bool
+    used: int
+    reserved: int
+    limit: int | None
+    resets_at: datetime
 
 
 def usage(uow: UnitOfWork, account: Account, *, now: datetime) -> PeriodUsage:
@@ -52,7 +50,7 @@ def check(uow: UnitOfWork, account: Account, event_type: EventType, amount: int,
     period = account.period(now)
     with uow.begin() as tx:
         sums = quota.usage(tx, account.user_id, event_type, period, account.plan.limit(event_type))
-    return AskedUnits(event_type, amount, sums, period)
+    return AskedUnits(event_type, amount, sums.admits(amount), sums.used, sums.reserved, sums.limit, period.end)
 
 
 def reservations(uow: UnitOfWork, account: Account) -> list[Reservation]:

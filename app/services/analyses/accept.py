@@ -12,10 +12,11 @@ from app.services.jobs import admit, describe, visibility
 from app.services.jobs.answers import Answer
 from app.services.policy import Policy
 from app.store.accounts.users import Payer
-from app.store.analyses import analyses, branch_commits, codebases
+from app.store.analyses import analyses
 from app.store.analyses.accept_lookup import ExistingAnalyses, look
 from app.store.core.unit_of_work import AlreadyQueuedError, OvertakenError, Tx
 from app.store.jobs import requests
+from app.store.repositories import branch_commits, codebases
 
 
 def accept(tx: Tx, account: Payer, found: ExistingAnalyses, wanted: Wanted, policy: Policy, *, now: datetime) -> Answer:

@@ -15,10 +15,10 @@ from app.services.jobs import admit, visibility
 from app.services.jobs.answers import Answer
 from app.services.policy import Policy
 from app.store.accounts.users import Payer
-from app.store.analyses import codebases
 from app.store.analyses.accept_lookup import ExistingAnalyses, look, look_each
-from app.store.analyses.codebases import Codebase, address_of
 from app.store.core.unit_of_work import AlreadyQueuedError, OvertakenError, Tx
+from app.store.repositories import codebases
+from app.store.repositories.codebases import Codebase, address_of
 
 #: By place in the request.
 Outcomes = dict[int, Answer | Problem]

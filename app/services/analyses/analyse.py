@@ -12,10 +12,11 @@ from app.domain.jobs import Checkpoint, Summary
 from app.domain.lifecycle import Delivery, Outcome
 from app.services.analyses.finish import finish, save
 from app.services.policy import Policy
-from app.store.analyses import branch_commits, inventories
+from app.store.analyses import inventories
 from app.store.analyses.inventories import FileRow
 from app.store.core.unit_of_work import UnitOfWork
 from app.store.jobs import requests
+from app.store.repositories import branch_commits
 
 #: Says of commits, by when they were made, whether they are on the default branch; open ones are missing.
 Judge = Callable[[Mapping[str, datetime | None]], Mapping[str, bool]]

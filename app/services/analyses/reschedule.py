@@ -15,11 +15,12 @@ from app.errors import Problem
 from app.services.analyses.ask_hosts import ask_hosts
 from app.services.analyses.submission import ANALYSE, Wanted, arguments_of
 from app.services.policy import Policy
-from app.store.analyses import analyses, branch_commits, codebases
-from app.store.analyses.codebases import Codebase
+from app.store.analyses import analyses
 from app.store.core.unit_of_work import AlreadyQueuedError, JobMessage, Tx, UnitOfWork
 from app.store.jobs import events, requests
 from app.store.jobs.requests import Request
+from app.store.repositories import branch_commits, codebases
+from app.store.repositories.codebases import Codebase
 
 VIEWED_WITHIN = timedelta(days=91)
 #: Repositories that one statement reads.

@@ -11,7 +11,7 @@ from app.domain.repositories import Repository
 from app.services.jobs.submission import Submission
 from app.services.policy import Policy
 from app.store.accounts.users import Payer
-from app.store.analyses.codebases import Codebase
+from app.store.repositories.codebases import Codebase
 
 ANALYSE = "tasks.analysis.analyse"
 

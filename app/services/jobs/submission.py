@@ -10,9 +10,9 @@ from uuid import UUID
 from app.domain.queues import Service, select_queue
 from app.services.policy import Policy
 from app.store.accounts.users import Payer
-from app.store.analyses.codebases import Codebase
 from app.store.core.unit_of_work import JobMessage
 from app.store.jobs.requests import Request
+from app.store.repositories.codebases import Codebase
 
 
 @dataclass(frozen=True, slots=True)

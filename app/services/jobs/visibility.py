@@ -8,12 +8,13 @@ from uuid import UUID
 from app.domain.queues import Service
 from app.errors import Conflict, Message, NotFound, RepositoryNotFound
 from app.store.accounts.users import Account, Payer
-from app.store.analyses import analyses, codebases
+from app.store.analyses import analyses
 from app.store.analyses.analyses import AnalysisRow
-from app.store.analyses.codebases import Codebase
 from app.store.core.unit_of_work import Tx, UnitOfWork
 from app.store.jobs import requests
 from app.store.jobs.requests import AcceptedRow
+from app.store.repositories import codebases
+from app.store.repositories.codebases import Codebase
 
 
 def check_visible(tx: Tx, job_id: UUID, viewer: Account | None, service: Service | None = None) -> AcceptedRow:

@@ -1,4 +1,4 @@
-"""Check the invariants on the live database (docs/adr/0024)."""
+"""Check the invariants on the live database (docs/adr/0024), and read the log of what operators did."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from time import monotonic
 from app.services.operations.find_leaks import find_leaks
 from app.services.operations.shown_rows import ShownRow
 from app.store.core.unit_of_work import UnitOfWork
+from app.store.operations import audit_log
 from app.store.operations.audit import TookTooLongError, broken
+from app.store.operations.audit_log import AuditEntry
 from app.store.operations.invariants import ALL, Invariant
 from app.store.operations.invariants.tenants import SECRETS
 
@@ -75,3 +77,9 @@ def _ask(uow: UnitOfWork, invariant: Invariant, bounds: _Bounds, canaries: Mappi
         status = UNKNOWN
     seconds = round(monotonic() - began, 3)
     return Finding(invariant.number, invariant.title, invariant.sentence, status, seconds, total, rows)
+
+
+def entries(uow: UnitOfWork, *, before: int | None = None, most: int = 50) -> list[AuditEntry]:
+    """Actions, newest first.  before: the last id of the previous page."""
+    with uow.once() as tx:
+        return audit_log.find(tx, before=before, most=most)

@@ -2,17 +2,44 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from app.domain.failures import Fingerprint, fingerprint
 from app.domain.queues import Service
 from app.store.core.unit_of_work import UnitOfWork
 from app.store.operations import failures
 from app.store.operations.failures import FailureRow
+
+#: What a message may name of one job: quoted names, addresses, paths, ids and numbers.  The order matters.
+_NAMED = re.compile(r"`[^`]*`|\"[^\"]*\"|'[^']*'|\S*(?:://|@|/)\S*")
+_ID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b(?=[0-9a-f]*\d)[0-9a-f]{7,64}\b")
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+#: How much of a message distinguishes failures, in characters.
+MOST = 200
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Fingerprint:
+    """The common part of failures that are alike.
+
+    service: of the job; code: of the error; message: with `…` for names and `N` for numbers, so it names nobody.
+    """
+
+    service: str
+    code: str
+    message: str
+
+
+def fingerprint(service: str, code: str, message: str | None) -> Fingerprint:
+    """The fingerprint of one failure."""
+    text = _NAMED.sub("…", (message or "")[:1000])
+    text = _NUMBER.sub("N", _ID.sub("…", text))
+    return Fingerprint(service, code, " ".join(text.split())[:MOST])
+
 
 #: How many failed jobs are read, the newest first, and how many of each group are named.
 MOST_JOBS = 10_000

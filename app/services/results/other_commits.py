@@ -14,9 +14,10 @@ from app.services.jobs import describe
 from app.services.jobs.visibility import check_completed, check_visible
 from app.services.policy import Policy
 from app.store.accounts.users import Account
-from app.store.analyses import analyses, codebases
+from app.store.analyses import analyses
 from app.store.analyses.analyses import AnalysisRow, OtherCommitRow
 from app.store.core.unit_of_work import Tx, UnitOfWork
+from app.store.repositories import codebases
 
 MOST = 50
 

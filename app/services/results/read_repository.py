@@ -10,8 +10,9 @@ from app.domain.repositories import Repository
 from app.errors import NotFound
 from app.services.jobs import describe
 from app.services.policy import Policy
-from app.store.analyses import analyses, codebases
+from app.store.analyses import analyses
 from app.store.core.unit_of_work import UnitOfWork
+from app.store.repositories import codebases
 
 MOST = 20
 

@@ -8,8 +8,9 @@ from uuid import UUID
 from app.domain.lifecycle import Failure, JobFailedError
 from app.domain.specification import Shelf, Subject
 from app.services.policy import Policy
-from app.store.analyses import analyses, codebases
+from app.store.analyses import analyses
 from app.store.core.unit_of_work import UnitOfWork
+from app.store.repositories import codebases
 from app.store.results import results
 from app.store.results.results import TestFilter, TestRow
 

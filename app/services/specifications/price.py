@@ -11,8 +11,9 @@ from app.domain.specification import Mode, Shelf, fingerprint
 from app.lru_cache import LruCache
 from app.services.policy import Policy
 from app.services.specifications.load_tests import GONE, load_tests
-from app.store.analyses import analyses, codebases
+from app.store.analyses import analyses
 from app.store.core.unit_of_work import UnitOfWork
+from app.store.repositories import codebases
 from app.store.specifications import spec_words
 
 #: Size of one identity, in bytes.

@@ -25,11 +25,12 @@ from app.services.policy import Policy
 from app.services.specifications.price import Priced, priced
 from app.store.accounts import users
 from app.store.accounts.users import Account
-from app.store.analyses import analyses, codebases
+from app.store.analyses import analyses
 from app.store.core.unit_of_work import AlreadyQueuedError, OvertakenError, Tx, UnitOfWork, retried
 from app.store.fairness.queue_position import line
 from app.store.jobs import events, requests
 from app.store.jobs.idempotency import Stored
+from app.store.repositories import codebases
 from app.store.specifications import spec_documents
 from app.store.specifications.spec_documents import NewestRow
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID, uuid4
 
-from app.domain.webhooks import EVENTS, MOST_WEBHOOKS, OLD_SECRET_LIVES, parse_url
+from app.domain.webhooks import EVENTS, MOST_WEBHOOKS, OLD_SECRET_LIVES, OWN, WebhookFields, parse_url
 from app.errors import InvalidInput, Message, NotFound, TooManyWebhooks
 from app.services.accounts import check_caller
 from app.services.webhooks import signing
@@ -17,7 +17,7 @@ from app.settings import Settings
 from app.store.accounts import users
 from app.store.core.unit_of_work import UnitOfWork
 from app.store.webhooks import webhooks
-from app.store.webhooks.webhooks import OWN, Webhook, WebhookFields
+from app.store.webhooks.webhooks import Webhook
 
 NOT_THERE = Message("You have no such webhook")
 

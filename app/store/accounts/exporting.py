@@ -11,6 +11,7 @@ from uuid import UUID
 
 from sqlalchemy import TextClause, text
 
+from app.domain.webhooks import OWN
 from app.store.core.unit_of_work import Tx
 
 #: Where the next page begins: the values of the key of the previous row, as text.
@@ -131,7 +132,7 @@ _PARTS = {
         "b.id bigint",
     ),
     "webhooks": _part(
-        "id, url, description, events, created_at, disabled_at, disabled_because, failing_since",
+        f"id, {', '.join(OWN)}, created_at, disabled_at, disabled_because, failing_since",
         "webhooks WHERE user_id = :user_id",
         "created_at timestamptz",
         "id uuid",

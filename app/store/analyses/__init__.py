@@ -1,1 +1,1 @@
-"""Repositories, their commits, and the inventories that analyses write."""
+"""The records of analyses, the inventories that they write, and what an accept looks up."""

@@ -13,10 +13,10 @@ from app.domain.periods import Period
 from app.domain.queues import Service
 from app.domain.repositories import Repository
 from app.store.accounts.users import Payer, payer_of
-from app.store.analyses.codebases import Codebase, codebase_of
 from app.store.core.unit_of_work import Tx
 from app.store.jobs.idempotency import Stored, stored_of
 from app.store.jobs.quota import Sums
+from app.store.repositories.codebases import Codebase, codebase_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,9 @@ from uuid import UUID
 
 from sqlalchemy import text
 
-from app.store.analyses.branch_commits import FOUND, IS_MEMBER
-from app.store.analyses.branch_commits import newest as newest_of
 from app.store.core.unit_of_work import Tx
+from app.store.repositories.branch_commits import FOUND, IS_MEMBER
+from app.store.repositories.branch_commits import newest as newest_of
 
 _COLUMNS = """
     id, codebase_id, commit_sha, status, parser_version, attempt, started_at, completed_at, error_code,

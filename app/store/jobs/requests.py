@@ -12,8 +12,8 @@ from sqlalchemy import text
 
 from app.domain.plans import Tier
 from app.domain.queues import Service
-from app.store.analyses.codebases import Codebase
 from app.store.core.unit_of_work import Tx
+from app.store.repositories.codebases import Codebase
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from sqlalchemy import text
 
-from app.store.analyses.branch_commits import newest
 from app.store.core.unit_of_work import Tx
+from app.store.repositories.branch_commits import newest
 
 #: How many repositories are looked at for their newest results: those that were viewed last.
 RECENT = 200

@@ -2,27 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 from uuid import UUID
 
 from sqlalchemy import text
 
+from app.domain.webhooks import OWN, WebhookFields
 from app.store.core.unit_of_work import Tx
-
-
-@dataclass(frozen=True, slots=True)
-class WebhookFields:
-    """The fields that the owner of a webhook decides, by the names of the columns.  events: each once."""
-
-    url: str
-    description: str
-    events: Sequence[str]
-
-
-#: The names of these columns; the statements below are made of them, so a further column is a further field.
-OWN = tuple(field.name for field in fields(WebhookFields))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,11 @@ from flask import g
 
 from app.errors import Forbidden
 from app.services.accounts import tokens, usage
+from app.services.accounts.usage import AskedUnits
 from app.services.jobs import read_jobs
 from app.web.accounts import notices
 from app.web.accounts.shapes import MadeTokenShape, MeShape, QuotaShape, ReservationsShape, TokensShape, UsageShape
-from app.web.accounts.usage_json import asked_units_json, usage_json
+from app.web.accounts.usage_json import usage_json
 from app.web.core import auth
 from app.web.core.api import api
 from app.web.core.context import utc_now, wired
@@ -41,9 +42,9 @@ def list_reservations() -> dict[str, Any]:
 @api.input(QuotaQuestion, arg_name="body")
 @api.output(QuotaShape)
 @api.doc(operation_id="checkQuota", tags=["Quota"])
-def check_quota(body: QuotaQuestion) -> dict[str, Any]:
+def check_quota(body: QuotaQuestion) -> AskedUnits:
     """Whether this many units would be accepted now; reserves nothing."""
-    return asked_units_json(usage.check(wired().uow, auth.somebody(), body.event, body.amount, now=utc_now()))
+    return usage.check(wired().uow, auth.somebody(), body.event, body.amount, now=utc_now())
 
 
 @api.get("/me")

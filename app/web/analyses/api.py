@@ -13,8 +13,8 @@ from app.web.analyses.submission import asks_host, wanted
 from app.web.core import auth
 from app.web.core.api import ApiAnswer, api
 from app.web.core.context import utc_now, wired
-from app.web.core.idempotency import answered, idempotency_key
 from app.web.core.schemas import SubmitAnalysis
+from app.web.jobs.idempotency import answered, idempotency_key
 from app.web.jobs.job_json import ACCEPTED, job_json, rendered
 from app.web.jobs.shapes import JobShape
 from app.web.limits.duplicate_requests import only_one

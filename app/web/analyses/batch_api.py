@@ -14,8 +14,8 @@ from app.web.core import api as package
 from app.web.core import auth, problems
 from app.web.core.api import api
 from app.web.core.context import wired
-from app.web.core.idempotency import REPLAYED, idempotency_key
 from app.web.core.schemas import SubmitBatch
+from app.web.jobs.idempotency import REPLAYED, idempotency_key
 from app.web.jobs.job_json import ACCEPTED, KNOWN, rendered
 from app.web.limits.duplicate_requests import only_one
 

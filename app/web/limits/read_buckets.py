@@ -59,3 +59,33 @@ class Buckets:
                 ),
                 retry_after=seconds,
             )
+
+
+GOOD, REFUSED = 1.0, 0.0
+
+
+def is_known(buckets: Buckets, secret: str | None) -> bool:
+    """Whether some process of this host found it good, and none refused it since."""
+    if secret is None:
+        return False
+    with buckets.table.row(_key(secret)) as row:
+        return row.numbers is not None and row.numbers[0] == GOOD
+
+
+def found_good(buckets: Buckets, secret: str | None) -> None:
+    """Note a token that was accepted."""
+    if secret is not None:
+        with buckets.table.row(_key(secret)) as row:
+            row.numbers = (GOOD, buckets.clock())
+
+
+def found_refused(buckets: Buckets, secret: str | None) -> None:
+    """Note that a known token has ended; unknown ones take no row."""
+    if secret is not None:
+        with buckets.table.row(_key(secret)) as row:
+            if row.numbers is not None:
+                row.numbers = (REFUSED, buckets.clock())
+
+
+def _key(secret: str) -> str:
+    return f"token:{secret}"

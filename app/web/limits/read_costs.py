@@ -21,7 +21,7 @@ from app.store.accounts.users import Account
 from app.store.results.results import TestFilter
 from app.web.core import auth
 from app.web.core.context import utc_now, wired
-from app.web.limits import known_tokens, rate_limits
+from app.web.limits import rate_limits, read_buckets
 from app.web.limits.read_buckets import Buckets
 
 T = TypeVar("T")
@@ -78,16 +78,16 @@ def identify_program() -> None:
         auth.identify_program()
         return
     refused, secret, buckets = f"refused:{auth.address()}", auth.own_token(), reads().buckets
-    if not known_tokens.is_known(buckets, secret):
+    if not read_buckets.is_known(buckets, secret):
         with rate_limits.refusals(rate_limits.READS, buckets.per_minute):
             buckets.require(refused)
     try:
         auth.identify_program()
     except Unauthenticated:
-        known_tokens.found_refused(buckets, secret)
+        read_buckets.found_refused(buckets, secret)
         charge(refused)
         raise
-    known_tokens.found_good(buckets, secret)
+    read_buckets.found_good(buckets, secret)
 
 
 def count_reads() -> None:

@@ -1,4 +1,4 @@
-"""The operators' view: faults in the data, the users who have work, and who waits why."""
+"""The operators' view: faults in the data, the users who have work, who waits why, and failures."""
 
 from __future__ import annotations
 
@@ -9,11 +9,20 @@ from app.domain.queues import JOB_QUEUES
 from app.services.fairness import change_limits, report_waits, tenants
 from app.services.operations import nodes, queues
 from app.services.operations.audit import BROKEN, UNKNOWN, audit
+from app.services.operations.failures import Failures, read_failures
 from app.web.core import auth
 from app.web.core.api import api
 from app.web.core.context import utc_now, wired
-from app.web.operations.schemas import AuditQuery, FairnessQuery, TenantsQuery
-from app.web.operations.shapes import AuditShape, FairnessShape, NodesShape, QueuesShape, TenantsShape, TiersShape
+from app.web.operations.schemas import WINDOWS, AuditQuery, FailuresQuery, FairnessQuery, TenantsQuery
+from app.web.operations.shapes import (
+    AuditShape,
+    FailuresShape,
+    FairnessShape,
+    NodesShape,
+    QueuesShape,
+    TenantsShape,
+    TiersShape,
+)
 
 #: Slower queries are left to `fairlane audit`, because a request must end before its client gives up.
 WITHIN = timedelta(seconds=10)
@@ -94,3 +103,14 @@ def show_tiers() -> dict[str, Any]:
     """Show how many jobs of a user run at once, by tier.  Needs an operator's token."""
     auth.reading_operator()
     return {"items": change_limits.tier_limits(wired().uow, wired().policy)}
+
+
+@api.get("/operator/failures")
+@api.input(FailuresQuery, location="query", arg_name="query")
+@api.output(FailuresShape)
+@api.doc(operation_id="failures", tags=["Operator"])
+def list_failures(query: FailuresQuery) -> Failures:
+    """Group the failed jobs of a window by code and message.  Needs an operator's token."""
+    auth.reading_operator()
+    now = utc_now()
+    return read_failures(wired().uow, since=now - WINDOWS[query.window], until=now)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask import render_template, request
 
-from app.services.operations.read_audit_log import entries
+from app.services.operations.audit import entries
 from app.store.operations.audit_log import AuditEntry
 from app.web.core import auth
 from app.web.core.context import wired

@@ -1,4 +1,4 @@
-"""The operator's pages: who waits and why, and what can be done about it."""
+"""The operator's pages: who waits and why, which jobs fail, the health of the service, and what can be done."""
 
 from __future__ import annotations
 
@@ -15,21 +15,28 @@ from app.errors import Message, NotFound
 from app.services.accounts import accounts, tiers
 from app.services.fairness import change_limits, count_snoozes, report_waits, tenants
 from app.services.operations import nodes, queues
+from app.services.operations.database_health import database_health
+from app.services.operations.failures import read_failures
+from app.services.operations.find_jobs import SEARCHED, find_jobs
 from app.services.operations.nodes import RunningJob
 from app.services.operations.service_state import service_state
+from app.services.operations.sweep import sweep, sweep_now
 from app.store.accounts.users import Account
+from app.store.operations.job_search import JobFilter
 from app.web.core import auth
 from app.web.core.context import utc_now, wired
 from app.web.core.pages import pages, read
 from app.web.jobs.job_json import links
-from app.web.operations.console_words import COLUMNS
-from app.web.operations.schemas import LimitForm, TierForm
+from app.web.operations.console_words import COLUMNS, LEFT_BEHIND
+from app.web.operations.schemas import WINDOWS, FailuresQuery, JobsQuery, LimitForm, TierForm
 
 DAY = timedelta(days=1)
 #: For the picture of the last day; reading takes a few tenths of a second of processor time that other requests share.
 MOST_EVENTS = 20_000
 #: How many users with a limit of their own are named.
 MOST_OWN_LIMITS = 100
+#: Rows of each kind that a dead process left behind.
+MOST_ROWS = 50
 
 
 @pages.get("/operator")
@@ -127,3 +134,59 @@ def _now(reader: Account, now: datetime) -> dict[str, Any]:
 def _page_of(job: RunningJob) -> str:
     """The page of a job that a worker runs."""
     return links(service_of(job.queue), job.job_id)["page"]
+
+
+@pages.get("/operator/failures")
+def show_failures() -> str:
+    """Failed jobs of a window by fingerprint, the most frequent first."""
+    auth.reading_person()
+    query, now = read(FailuresQuery, request.args), utc_now()
+    return render_template(
+        "operations/failures.html",
+        found=read_failures(wired().uow, since=now - WINDOWS[query.window], until=now),
+        query=query,
+        windows=WINDOWS,
+        links_of=links,
+        COLUMNS=COLUMNS,
+        now=now,
+    )
+
+
+@pages.get("/operator/health")
+def show_health() -> str:
+    """Show what the sweep would do, by trying and undoing it, and PostgreSQL's own figures."""
+    account, services = auth.reading_person(), wired()
+    return render_template(
+        "operations/health.html",
+        left=sweep(services.uow, services.policy, now=utc_now(), dry_run=True),
+        database=database_health(services.uow),
+        LEFT_BEHIND=LEFT_BEHIND,
+        most=MOST_ROWS,
+        may_act=account.is_operator,
+    )
+
+
+@pages.post("/operator/sweep")
+def run_sweep() -> Response:
+    """Sweep now, and show the page again."""
+    actor = str(auth.operating_person().user_id)
+    sweep_now(wired().uow, wired().policy, actor=actor, now=utc_now())
+    return redirect(url_for("pages.show_health"), 303)
+
+
+@pages.get("/operator/jobs")
+def show_jobs() -> str:
+    """Newest requests first.  Raises: NotFound if nobody has the e-mail address."""
+    auth.reading_person()
+    query, services = read(JobsQuery, request.args), wired()
+    user_id = accounts.find_person(services.uow, query.user).user_id if query.user else None
+    wanted = JobFilter(query.state, query.service, query.queue, query.tier, user_id, query.repository, query.error)
+    return render_template(
+        "operations/jobs.html",
+        found=find_jobs(services.uow, wanted, services.policy, before=query.cursor, now=utc_now()),
+        query=query,
+        narrowed=query.narrowed(),
+        queues=JOB_QUEUES,
+        tiers=list(Tier),
+        searched=SEARCHED,
+    )

@@ -16,8 +16,8 @@ from app.web.accounts.usage_json import price_json
 from app.web.core import auth
 from app.web.core.api import ApiAnswer, api
 from app.web.core.context import utc_now, wired
-from app.web.core.idempotency import answered, idempotency_key
 from app.web.core.schemas import SpecificationsQuery, SubmitSpecification
+from app.web.jobs.idempotency import answered, idempotency_key
 from app.web.jobs.job_json import ACCEPTED, job_json, rendered
 from app.web.jobs.shapes import TimelineShape
 from app.web.limits.duplicate_requests import only_one

@@ -7,17 +7,35 @@ from uuid import UUID
 from flask import redirect, render_template, request, url_for
 from werkzeug.wrappers import Response
 
-from app.domain.webhooks import EVENTS, MOST_WEBHOOKS
+from app.domain.webhooks import EVENTS, MOST_WEBHOOKS, WebhookFields
 from app.errors import Conflict, InvalidInput, Problem
 from app.services.webhooks import log, webhooks
-from app.store.webhooks.webhooks import WebhookFields
 from app.web.accounts import notices
 from app.web.core import auth
 from app.web.core.context import utc_now, wired
+from app.web.core.languages import lazy_gettext as _
 from app.web.core.pages import pages, read
 from app.web.core.schemas import PageQuery
 from app.web.webhooks.schemas import WebhookForm, own_fields
-from app.web.webhooks.words import FAULTS, WHY_DISABLED
+
+WHY_DISABLED = {
+    "owner": _("You disabled it."),
+    "gone": _("It was disabled because its receiver answered 410 Gone."),
+    "failing": _("It was disabled because every attempt of five days failed."),
+}
+FAULTS = {
+    "address_refused": _("The address is not public, or its port is not allowed."),
+    "host_not_found": _("The name of the host was not found."),
+    "unreachable": _("The receiver did not accept the connection, or broke it off."),
+    "tls_failed": _("The certificate of the receiver is not valid for its name."),
+    "timed_out": _("The receiver did not answer in time."),
+    "redirected": _("The receiver answered with a redirect, which is not followed."),
+    "refused": _("The receiver answered with an error."),
+    "secret_unreadable": _("The stored secret cannot be read; rotate it."),
+    "too_many_pending": _("100 deliveries were pending, so this one was not sent; replay it when your receiver works."),
+    "job_deleted": _("The job was deleted before its event was sent."),
+}
+
 
 ONE = "/account/webhooks/<uuid:webhook_id>"
 #: Problems with what was typed, shown beside the form.
@@ -47,7 +65,7 @@ def add_webhook() -> str | tuple[str, int]:
             now=utc_now(),
         )
     except TOLD_ON_THE_FORM as problem:
-        return _list(problem), problem.status
+        return _list(typed, problem), problem.status
     notices.tell(owner, notices.NEW_WEBHOOK)
     return _one(made.id, secret=secret)
 
@@ -72,7 +90,7 @@ def change_webhook(webhook_id: UUID) -> Response | tuple[str, int]:
             **own_fields(typed),
         )
     except TOLD_ON_THE_FORM as problem:
-        return _one(webhook_id, problem=problem), problem.status
+        return _one(webhook_id, typed=typed, problem=problem), problem.status
     return _back(webhook_id)
 
 
@@ -130,7 +148,7 @@ def _back(webhook_id: UUID) -> Response:
     return redirect(url_for("pages.show_webhook", webhook_id=webhook_id), 303)
 
 
-def _list(problem: Problem | None = None) -> str:
+def _list(typed: WebhookForm | None = None, problem: Problem | None = None) -> str:
     found = webhooks.list_of(wired().uow, auth.person().user_id, now=utc_now())
     return render_template(
         "webhooks/webhooks.html",
@@ -139,14 +157,14 @@ def _list(problem: Problem | None = None) -> str:
         events=EVENTS,
         why=WHY_DISABLED,
         problem=problem,
-        url=request.form.get("url", ""),
-        description=request.form.get("description", ""),
-        chosen=request.form.getlist("event"),
+        typed=typed or WebhookForm(),
         fresh=auth.is_fresh(),
     )
 
 
-def _one(webhook_id: UUID, *, secret: str | None = None, problem: Problem | None = None) -> str:
+def _one(
+    webhook_id: UUID, *, secret: str | None = None, typed: WebhookForm | None = None, problem: Problem | None = None
+) -> str:
     owner, query = auth.person().user_id, read(PageQuery, request.args)
     found = webhooks.find(wired().uow, owner, webhook_id, now=utc_now())
     rows, following = log.deliveries(wired().uow, owner, webhook_id, before=query.cursor, limit=MOST_ROWS)
@@ -161,7 +179,5 @@ def _one(webhook_id: UUID, *, secret: str | None = None, problem: Problem | None
         faults=FAULTS,
         secret=secret,
         problem=problem,
-        url=request.form.get("url", found.url),
-        description=request.form.get("description", found.description),
-        chosen=request.form.getlist("event") or found.events,
+        typed=typed or found,
     )

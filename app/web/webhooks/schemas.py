@@ -6,8 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from app.domain.webhooks import EVENTS, MOST_URL, EventName
-from app.store.webhooks.webhooks import OWN
+from app.domain.webhooks import EVENTS, MOST_URL, OWN, EventName
 from app.web.core.schemas import PLAIN, Body, Query
 
 Url = Annotated[
@@ -55,7 +54,7 @@ class WebhookForm(Query):
 
     url: Annotated[str, Field(max_length=MOST_URL)] = ""
     description: Description = ""
-    events: Annotated[list[str], Field(alias="event", default_factory=list)]
+    events: list[str] = Field(alias="event", default_factory=list)
 
 
 def own_fields(query: Body | Query) -> dict[str, Any]:

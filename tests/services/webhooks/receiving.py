@@ -11,12 +11,12 @@ from typing import Any
 from uuid import UUID
 
 from app.adapters.webhook_body import renderer
+from app.domain.webhooks import WebhookFields
 from app.services.policy import Policy
 from app.services.webhooks import webhooks
 from app.services.webhooks.deliver import Post, Reply, Sender, take_turn
 from app.services.webhooks.sealing import Keyring
 from app.services.webhooks.webhooks import Webhook, Where
-from app.store.webhooks.webhooks import WebhookFields
 from tests.conftest import World
 
 KEYRING = Keyring.of(["a phrase that only tests use"])

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
+from app.domain.webhooks import WebhookFields
 from app.services.webhooks import log, signing, webhooks
 from app.services.webhooks.deliver import Sender
 from app.services.webhooks.sealing import Keyring, key_id
 from app.services.webhooks.webhooks import Where
 from app.store.webhooks import sealed
-from app.store.webhooks.webhooks import WebhookFields
 from tests.conftest import World
 from tests.services.webhooks.receiving import Hooks, verified
 

@@ -98,8 +98,9 @@ class Test(TypedDict):
     line: int
     status: str
     kind: str
-    dynamic: bool
     cases: int | None
+    column: int | None
+    dynamic: bool
 
 
 class TestPage(TypedDict):

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from sqlalchemy import text
 
-from app.store.analyses.branch_commits import newest
 from app.store.core.unit_of_work import Tx
+from app.store.repositories.branch_commits import newest
 
 # A private repository is visible to those who have a job of it in their history; so are its results.
 _ASKED = "SELECT FROM analysis_requests m WHERE {of} AND m.user_id = :user_id AND m.role <> 'left'"

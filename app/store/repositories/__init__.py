@@ -1,0 +1,1 @@
+"""Statements about repositories: their addresses, their commits and who bookmarked them."""
