@@ -64,7 +64,7 @@ def take(kit: WorkerWiring, repository: Repository, commit: str, known: KnownFac
     def judge(commits: Mapping[str, datetime | None]) -> dict[str, bool]:
         return on_default_branch(
             source, commit, commits, workdir=workdir, limits=limits, checkpoint=lambda *_: checkpoint("saving", 0, 0)
-        )
+        ).commits
 
     return Taken(files, found.summary(), committed_at, judge)
 
