@@ -50,6 +50,7 @@ task_publish_retry = False  # a publish is part of a transaction, which only its
 # The soft limit ends the attempt in our own commit; the hard one is for code that cannot be stopped (H24).
 _limits = {
     "tasks.analysis.analyse": _settings.analysis_time_limit.total_seconds(),
+    "tasks.analysis.look": _settings.analysis_time_limit.total_seconds(),
     "tasks.specification.specify": _settings.spec_time_limit.total_seconds(),
     # it stops by itself before, so that the next hour's run finds the process free
     "tasks.maintenance.reschedule": _timedelta(minutes=59).total_seconds(),

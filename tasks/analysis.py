@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+import structlog
 from testlist import (
     Facts,
     FactsKey,
@@ -21,10 +22,14 @@ from app.domain.jobs import Checkpoint
 from app.domain.queues import Service
 from app.domain.repositories import Repository
 from app.services.analyses.analyse import KnownFacts, Taken, analyse
+from app.services.analyses.judge import LOOK, Branch, LookAtBranch, look
 from app.store.analyses.inventories import FileRow
 from tasks.base import FairTask
 from tasks.celery import app
+from tasks.maintenance import FORGOTTEN
 from tasks.wiring import WorkerWiring, wired
+
+log = structlog.get_logger(__name__)
 
 
 class AnalysisTask(FairTask):
@@ -48,6 +53,22 @@ def analyse_commit(self: AnalysisTask, *, host: str, owner: str, name: str, comm
     )
 
 
+@app.task(name=LOOK, **FORGOTTEN)
+def look_at_branch(*, codebase_id: str, commit: str) -> None:
+    """Find out what is on the default branch of a repository."""
+    kit = wired()
+    try:
+        look(
+            kit.uow,
+            UUID(codebase_id),
+            commit,
+            lambda repository: look_of(kit, repository, commit, lambda *_: None),
+            now=kit.uow.now(),
+        )
+    except InventoryError as error:  # the host is away, or refused: the next accept asks again
+        log.info("not_looked_at", codebase_id=codebase_id, code=error.code)
+
+
 def take(kit: WorkerWiring, repository: Repository, commit: str, known: KnownFacts, checkpoint: Checkpoint) -> Taken:
     """The engine, bound to our settings and our store of facts.  Raises: InventoryError."""
     limits = GitLimits(wall_seconds=kit.settings.git_timeout.total_seconds())
@@ -61,12 +82,20 @@ def take(kit: WorkerWiring, repository: Repository, commit: str, known: KnownFac
         for file in found.files
     )
 
-    def judge(commits: Mapping[str, datetime | None]) -> dict[str, bool]:
-        return on_default_branch(
-            source, commit, commits, workdir=workdir, limits=limits, checkpoint=lambda *_: checkpoint("saving", 0, 0)
-        )
+    look = look_of(kit, repository, commit, lambda *_: checkpoint("saving", 0, 0))
+    return Taken(files, found.summary(), committed_at, look)
 
-    return Taken(files, found.summary(), committed_at, judge)
+
+def look_of(kit: WorkerWiring, repository: Repository, commit: str, checkpoint: Checkpoint) -> LookAtBranch:
+    """Look for commits in the history of HEAD.  commit: for which more of it is read.  Raises: InventoryError."""
+    limits = GitLimits(wall_seconds=kit.settings.git_timeout.total_seconds())
+    source, workdir = source_of(repository, kit.settings), kit.settings.home / "work"
+
+    def look(commits: Mapping[str, datetime | None]) -> Branch:
+        found = on_default_branch(source, commit, commits, workdir=workdir, limits=limits, checkpoint=checkpoint)
+        return Branch(found.name, found.commits)
+
+    return look
 
 
 def _refuse_more(most: int, found: Inventory) -> None:

@@ -25,7 +25,8 @@ def publisher(celery: Celery) -> Publish:
         kind = (message.task, message.queue, frozenset(headers))
         if kind not in templates:
             templates[kind] = Template(celery, message.task, {"queue": message.queue}, sorted(headers))
-        return templates[kind].fill(str(message.job_id), (), dict(message.kwargs), headers)
+        filled = templates[kind].fill(str(message.job_id), (), dict(message.kwargs), headers)
+        return filled._replace(delay=message.delay.total_seconds() or None)
 
     def send(connection: Session, messages: Sequence[JobMessage]) -> None:
         if not _is_one_of_a_kind(celery):
@@ -35,6 +36,7 @@ def publisher(celery: Celery) -> Publish:
             celery.send_task(
                 message.task, kwargs=dict(message.kwargs), queue=message.queue, task_id=str(message.job_id),
                 headers=_headers(message), producer=producer_in(connection),
+                countdown=message.delay.total_seconds() or None,
             )  # fmt: skip
 
     def publish(connection: Session, messages: Sequence[JobMessage]) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from alembic import op
 
 revision = "0052"
-down_revision = "0049"
+down_revision = "0051"
 
 HERE = Path(__file__).parent
 

@@ -31,8 +31,8 @@ FILL = (
        SELECT lpad(to_hex(10000 + n), 32, '0')::uuid, lpad(to_hex(1 + n % 500), 32, '0')::uuid, lpad(to_hex(n), 40, '0'),
               'failed', '2', 1, now() - n * interval '1 h', now() - n * interval '1 h', 'timed_out', 'It took too long'
          FROM generate_series(1, 2000) n""",
-    """INSERT INTO branch_commits (codebase_id, commit_sha, is_member, seen_at)
-       SELECT codebase_id, commit_sha, true, now() FROM analyses WHERE status = 'completed'""",
+    """INSERT INTO branch_commits (codebase_id, commit_sha, is_member, ordered_at, seen_at)
+       SELECT codebase_id, commit_sha, true, completed_at, now() FROM analyses WHERE status = 'completed'""",
     """INSERT INTO file_lists (digest, size) SELECT decode(md5(n::text), 'hex'), 16 FROM generate_series(1, 5000) n""",
     """INSERT INTO file_list_entries (file_list_id, position, path, skipped)
        SELECT l.id, n, 'test_' || l.id * 16 + n || '.py', 'binary' FROM file_lists l, generate_series(1, 16) n""",

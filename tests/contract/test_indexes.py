@@ -115,17 +115,28 @@ HOT: dict[str, tuple[TextClause, dict[str, object], set[str]]] = {
     "newest results": (
         analyses._NEWEST,
         {"codebase_id": UUID(int=11), "most": 20},
-        {"analyses_commit_order", "branch_commits_pkey", "analysis_requests_one_per_user"},
+        {
+            "branch_commits_newest",
+            "analyses_one_completed",
+            "analyses_commit_order",
+            "branch_commits_pkey",
+            "analysis_requests_one_per_user",
+        },
     ),
     "commits to judge": (
         branch_commits._JUDGED,
-        {"codebase_id": UUID(int=11), "most": 100},
-        {"analyses_commit_order"},
+        {"codebase_id": UUID(int=11), "commit_sha": f"{10:040x}", "most": 100},
+        {"analyses_commit_order", "branch_commits_newest", "analyses_one_completed", "branch_commits_pkey"},
     ),
     "newest commit of the branch": (
         branch_commits._NOTE_HEAD,
-        {"codebase_id": UUID(int=11), "analysis_id": JOB, "ref": "main", "now": NOW},
-        {"analyses_pkey", "analyses_commit_order", "branch_commits_pkey"},
+        {"codebase_id": UUID(int=11), "analysis_id": JOB, "now": NOW},
+        {"analyses_pkey", "analyses_commit_order", "branch_commits_pkey", "branch_commits_newest"},
+    ),
+    "last look at the branch": (
+        branch_commits._STALE,
+        {"codebase_id": UUID(int=11), "commit_sha": f"{10:040x}", "most": 1},
+        {"branch_commits_newest", "kombu_message_unique_key"},
     ),
     "snoozes": (
         snoozes._FIND,
@@ -319,6 +330,6 @@ def test_a_search_for_a_part_of_an_address_reads_neither_all_addresses_nor_all_r
         tx.run(text("DELETE FROM codebases WHERE owner LIKE 'owner%'"))
         tx.run(text("ANALYZE codebases"))
     assert found == {
-        "codebases_viewed", "codebases_address_parts", "analyses_commit_order", "branch_commits_pkey",
-        "analysis_requests_one_per_user", "analyses_pkey",
+        "codebases_viewed", "codebases_address_parts", "branch_commits_newest", "analyses_one_completed",
+        "analyses_commit_order", "branch_commits_pkey", "analysis_requests_one_per_user", "analyses_pkey",
     }  # fmt: skip

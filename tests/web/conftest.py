@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from app.web import create_app
 from app.web.core.wiring import WebWiring
 from tests.hashes import cheap_hashes  # noqa: F401  a fixture
 from tests.web.apps import APPS, Apps
+from tests.web.places import Place, made
 
 
 @contextmanager
@@ -46,6 +48,11 @@ def web(make_web: Callable[..., Web]) -> Web:
 def make_own_web(uow: UnitOfWork) -> Callable[..., Web]:
     """As make_web, but no other test gets the application: it may be changed."""
     return lambda **settings: Web(create_app(wired_for_tests(uow, **settings)), uow)
+
+
+@pytest.fixture
+def place(make_web: Callable[..., Web], tmp_path: Path) -> Place:
+    return made(make_web(), tmp_path)
 
 
 @pytest.fixture

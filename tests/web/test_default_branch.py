@@ -5,110 +5,17 @@ Git, the engine and the look-ups are the service's own; only Celery is left out.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from functools import partial
-from pathlib import Path
-from typing import Any, cast
-from uuid import UUID
 
-import pytest
-from service_harness.application import POLICY, SETTINGS, Web
+from service_harness.application import POLICY
 from sqlalchemy import text
 from testlist_harness.repositories import git
 
 from app.adapters.git_sources import resolve_commit
 from app.domain.repositories import Repository
-from app.services.accounts.accounts import Account
-from app.services.analyses.analyse import analyse
 from app.services.analyses.reschedule import reschedule
 from app.services.operations.prune import prune
-from app.settings import Settings
-from app.web import create_app
-from app.web.core.wiring import WebWiring
-from tasks import wiring
-from tasks.analysis import take
-
-DAY = datetime(2026, 11, 1, tzinfo=UTC)
-REPRO = Repository("local", "-", "repro")
-PAGE = "/repositories/local/-/repro"
-
-
-@dataclass
-class Place:
-    """A local repository, the service, and a worker."""
-
-    web: Web
-    settings: Settings
-    path: Path
-    days: int = 0
-
-    def commit(self, tests: int, *, branch: str = "main") -> str:
-        """A commit with so many tests, a day after the last one."""
-        self.days += 1
-        (self.path / "test_a.py").write_text("".join(f"def test_{n}(): pass\n" for n in range(tests)), "utf-8")
-        git(self.path, "add", "--all")
-        env = {"GIT_COMMITTER_DATE": (DAY + timedelta(days=self.days)).isoformat()}
-        git(self.path, "commit", "--quiet", "--message=x", env=env)
-        assert git(self.path, "branch", "--show-current") == branch
-        return git(self.path, "rev-parse", "HEAD")
-
-    def checkout(self, branch: str, *, start: str | None = None) -> None:
-        git(self.path, "checkout", "--quiet", *(("-B", branch, start) if start else (branch,)))
-
-    def ask(self, user: Account, **members: str) -> tuple[int, str]:
-        """Submit, and run the job if one is new; the status of the answer, and the commit."""
-        body = {"repository": "local:repro", **members}
-        answer = self.web.app.test_client().post("/api/v1/analyses", json=body, headers=self.web.token(user.user_id))
-        if answer.status_code == 202:
-            self.run(answer.json["id"])
-        commit: str = answer.json["commit"]
-        return answer.status_code, commit
-
-    def run(self, job_id: str) -> None:
-        """As the task does."""
-        delivery = self.web.started(job_id)
-        with self.web.uow.begin() as tx:
-            row = tx.run(
-                text("SELECT user_id, commit_sha FROM analysis_requests WHERE job_id = :id AND role = 'payer'"),
-                id=job_id,
-            ).one()
-        kit = wiring.WorkerWiring(self.settings, self.web.uow, cast("Any", None), POLICY)
-        analyse(
-            self.web.uow,
-            delivery,
-            cast("UUID", row.user_id),
-            lambda known, checkpoint: take(kit, REPRO, row.commit_sha, known, checkpoint),
-            POLICY,
-            checkpoint=lambda *_: None,
-        )
-
-    def shown(self) -> tuple[str, int, Sequence[int]]:
-        """What the badge, the newest result and the trend say."""
-        answer = self.web.client.get(f"/api/v1{PAGE}").json
-        badge = re.findall(r">([\d,]+|none yet)<", self.web.client.get(f"/api/v1{PAGE}/badge.svg").text)[0]
-        return badge, answer["newest"]["summary"]["tests"], [one["summary"]["tests"] for one in answer["history"]]
-
-    def listed(self, user: Account) -> set[int]:
-        """What explore, its search and the bookmarks say."""
-        self.web.sign_in(user)
-        self.web.post(f"{PAGE}/bookmark")
-        pages = [self.web.client.get(path).text for path in ("/explore", "/explore?q=repro", "/bookmarks")]
-        found = [re.search(r'data-label="Tests">(\d+)<', page) for page in pages]
-        return {int(one[1]) for one in found if one}
-
-
-@pytest.fixture
-def place(make_web: Callable[..., Web], tmp_path: Path) -> Place:
-    settings = SETTINGS.model_copy(update={"local_repos_root": tmp_path / "root", "home": tmp_path / "home"})
-    path = tmp_path / "root" / "repro"
-    path.mkdir(parents=True)
-    git(path, "init", "--quiet", "--initial-branch=main")
-    web = make_web()
-    wired = WebWiring(settings, web.uow, POLICY, partial(resolve_commit, settings=settings), "a secret of this test")
-    return Place(replace(web, app=create_app(wired)), settings, path)
+from tests.web.places import PAGE, Place
 
 
 def test_the_way_of_a_ci_moves_badge_trend_and_newest(place: Place) -> None:
@@ -219,11 +126,12 @@ def test_results_of_which_no_history_was_looked_at_count_by_the_names_that_were_
     first = place.commit(1)
     place.ask(user)
     place.checkout("feature", start="main")
-    place.ask(user, commit=place.commit(2, branch="feature"))
+    side = place.commit(2, branch="feature")
+    place.checkout("main")
+    place.ask(user, commit=side)
     with place.web.uow.begin() as tx:  # as an earlier release left it
         tx.run(text("DELETE FROM branch_commits"))
     assert place.shown() == ("1", 1, [1])
-    place.checkout("main")
     assert place.ask(user) == (200, first)
     assert place.shown() == ("1", 1, [1])
 

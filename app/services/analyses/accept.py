@@ -7,6 +7,7 @@ from uuid import UUID
 
 from app.services.analyses.enqueue import enqueue
 from app.services.analyses.join import join
+from app.services.analyses.judge import look_again
 from app.services.analyses.submission import ANALYSIS, AnalysisSubmission, Wanted, submission_of
 from app.services.jobs import admit, describe, visibility
 from app.services.jobs.answers import Answer
@@ -63,11 +64,18 @@ def point_at(tx: Tx, submission: AnalysisSubmission, found: ExistingAnalyses) ->
     if ended is None or not analyses.lock_shared(tx, ended):  # it was pruned since our look-up
         raise OvertakenError
     requests.add(tx, submission.request(ended, "cached"))
-    if submission.wanted.named and submission.wanted.ref:
-        where = submission.codebase.codebase_id
-        branch_commits.note_head(tx, where, ended, submission.wanted.ref, now=submission.now)
+    if ended == found.completed:
+        _follow_branch(tx, submission, ended)
     asker = submission.account.user_id
     return Answer(describe.job(tx, ended, submission.policy, asker=asker, now=submission.now), is_known=True)
+
+
+def _follow_branch(tx: Tx, submission: AnalysisSubmission, completed: UUID) -> None:
+    """The commit may have come onto the default branch since it was judged."""
+    where, wanted = submission.codebase.codebase_id, submission.wanted
+    look_again(tx, where, wanted.commit, now=submission.now)
+    if wanted.named and wanted.default_branch:  # HEAD was looked up: nobody needs to wait for the worker
+        branch_commits.note_head(tx, where, completed, now=wanted.looked_at or submission.now)
 
 
 def _join_or_look_again(tx: Tx, submission: AnalysisSubmission, running: UUID) -> Answer:

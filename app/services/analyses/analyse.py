@@ -11,15 +11,13 @@ from app.domain.inventories import Facts
 from app.domain.jobs import Checkpoint, Summary
 from app.domain.lifecycle import Delivery, Outcome
 from app.services.analyses.finish import finish, save
+from app.services.analyses.judge import LookAtBranch, judge
 from app.services.policy import Policy
 from app.store.analyses import inventories
 from app.store.analyses.inventories import FileRow
 from app.store.core.unit_of_work import UnitOfWork
 from app.store.jobs import requests
 from app.store.repositories import branch_commits
-
-#: Says of commits, by when they were made, whether they are on the default branch; open ones are missing.
-Judge = Callable[[Mapping[str, datetime | None]], Mapping[str, bool]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +31,7 @@ class Taken:
     files: Iterable[FileRow]
     summary: Summary
     committed_at: datetime | None = None
-    judge: Judge | None = None
+    judge: LookAtBranch | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,18 +80,10 @@ def analyse(
 
 
 def _judge(
-    uow: UnitOfWork, job_id: UUID, committed_at: datetime | None, judge: Judge, clock: Callable[[], datetime]
+    uow: UnitOfWork, job_id: UUID, committed_at: datetime | None, look: LookAtBranch, clock: Callable[[], datetime]
 ) -> None:
-    """Note whether the commit is on the default branch, and whether earlier ones still are.
-
-    This is no part of the finish: a commit is judged by its history, whichever worker looks at it.
-    """
+    # this is no part of the finish: a commit is judged by its history, whichever worker looks at it
     with uow.begin() as tx:
         accepted = requests.accepted(tx, job_id)
-        if accepted is None:
-            return
-        known = branch_commits.judged(tx, accepted.codebase_id)
-    looked_at = clock()
-    members = judge(known | {accepted.commit_sha: committed_at})
-    with uow.begin() as tx:
-        branch_commits.note(tx, accepted.codebase_id, members, now=looked_at)
+    if accepted is not None:
+        judge(uow, accepted.codebase_id, accepted.commit_sha, committed_at, look, now=clock())

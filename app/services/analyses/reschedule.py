@@ -13,6 +13,7 @@ from app.domain.repositories import Repository
 from app.domain.schedule import MAX_FAILURES, is_due
 from app.errors import Problem
 from app.services.analyses.ask_hosts import ask_hosts
+from app.services.analyses.judge import look_again
 from app.services.analyses.submission import ANALYSE, Wanted, arguments_of
 from app.services.policy import Policy
 from app.store.analyses import analyses
@@ -113,7 +114,8 @@ def _one(
         # not only the newest: HEAD may have moved back to a commit that has an analysis
         known = analyses.completed(tx, codebase.codebase_id, commit, policy.parser_version)
         if known is not None and ref:
-            branch_commits.note_head(tx, codebase.codebase_id, known.id, ref, now=now)
+            look_again(tx, codebase.codebase_id, commit, now=now)
+            branch_commits.note_head(tx, codebase.codebase_id, known.id, now=now)
     if known is not None:
         return "unchanged"
     return _enqueue(uow, codebase, Wanted(codebase.repository, commit, ref), policy, now=now)

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import wraps
 from typing import Any, ParamSpec, Protocol, TypeVar
 from uuid import UUID
@@ -56,7 +56,7 @@ class JobMessage:
     """One job to be put on a queue.
 
     kwargs: JSON; unique_key: of which there may be one unfinished message; step: how far it moves its user back in the
-    queue, in ranks; most_ready: jobs of the user that are ready at once, None for all.
+    queue, in ranks; most_ready: jobs of the user that are ready at once, None for all; delay: until it is ready.
     """
 
     job_id: UUID
@@ -67,6 +67,7 @@ class JobMessage:
     unique_key: str | None = None
     step: int | None = None
     most_ready: int | None = None
+    delay: timedelta = timedelta(0)
 
 
 class Publish(Protocol):

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Concatenate, ParamSpec, TypeVar
 
 from app.domain.repositories import SubmittedAddress, check_commit, check_ref, parse_address
@@ -36,11 +37,15 @@ class _Asked:
         """Whether the host has to name the commit, or whether a local repository has to contain it."""
         return self.address.repository.is_local or self.commit is None
 
-    def wanted(self, commit: str, ref: str | None) -> Wanted:
-        """Resolve a submission to a commit.  ref: the branch of HEAD, if neither was given."""
+    def wanted(self, commit: str, ref: str | None, looked_at: datetime | None = None) -> Wanted:
+        """Resolve a submission to a commit.
+
+        ref: the branch of HEAD, if neither was given; looked_at: before the host was asked.
+        """
         named = self.commit is None
         head = ref if named and self.ref is None else None
-        return Wanted(self.address.repository, commit, ref, self.retry, default_branch=head, named=named)
+        where = self.address.repository
+        return Wanted(where, commit, ref, self.retry, default_branch=head, named=named, looked_at=looked_at)
 
 
 def wanted(body: SubmitAnalysis, account: Account) -> Wanted:
@@ -87,7 +92,9 @@ class _Resolver:
         where = item.address.repository
         if not item.asks_host:
             return item.wanted(*self.services.resolve(where, item.ref, item.commit))
-        return item.wanted(*self.lookups.find(self.client, where, item.ref, item.commit, until=until))
+        looked_at = self.services.uow.now()  # by the time it is accepted, the branch may have moved and been judged
+        commit, ref = self.lookups.find(self.client, where, item.ref, item.commit, until=until)
+        return item.wanted(commit, ref, looked_at)
 
 
 def _caught(use: Callable[Concatenate[T, P], R], given: T | Problem, *more: P.args, **named: P.kwargs) -> R | Problem:

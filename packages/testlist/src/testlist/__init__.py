@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from testlist.engine import inventory
     from testlist.errors import InventoryError
-    from testlist.git.default_branch import on_default_branch
+    from testlist.git.default_branch import DefaultBranch, on_default_branch
     from testlist.git.fetch import Source, fetched, resolve
     from testlist.git.process import GitLimits
     from testlist.git.repository import Repository
@@ -20,7 +20,7 @@ else:
     HOMES: Final = {
         "engine": ("inventory",),
         "errors": ("InventoryError",),
-        "git.default_branch": ("on_default_branch",),
+        "git.default_branch": ("DefaultBranch", "on_default_branch"),
         "git.fetch": ("Source", "fetched", "resolve"),
         "git.process": ("GitLimits",),
         "model": ("Facts", "FactsCache", "FactsKey", "FileInventory", "Inventory", "Test"),
@@ -41,6 +41,7 @@ else:
 __all__ = [
     "PARSER_VERSION",
     "Checkpoint",
+    "DefaultBranch",
     "Facts",
     "FactsCache",
     "FactsKey",

@@ -58,10 +58,28 @@ def test_ancestors_of_head_are_on_the_default_branch_and_others_are_not(
     second = commit(repository, 8)
     head = commit(repository, 9, side)
     wanted = when(repository, first, side, merged, second, head)
-    found = on_default_branch(source(repository), merged, wanted, workdir=tmp_path / "work")
+    found = on_default_branch(source(repository), merged, wanted, workdir=tmp_path / "work").commits
     no_children_left()
     assert found == {first: True, side: True, merged: False, second: True, head: True}
     assert not list((tmp_path / "work").glob("fairlane-git-*"))
+
+
+def test_commits_are_in_the_order_of_the_history_whatever_their_dates(
+    repository: Path, source: Callable[[Path], Source], tmp_path: Path
+) -> None:
+    first, future, third, head = [commit(repository, day) for day in (1, 3_000, 2, 3)]
+    found = on_default_branch(source(repository), third, when(repository, future, third, first, head), workdir=tmp_path)
+    assert list(found.commits) == [head, third, future, first]
+    assert found.name == "main"
+
+
+def test_a_head_that_names_no_branch_has_no_name(repository: Path, tmp_path: Path) -> None:
+    git(repository, "checkout", "--quiet", "--detach")
+    head = git(repository, "rev-parse", "HEAD")
+    assert on_default_branch(Source.local(repository), head, when(repository, head), workdir=tmp_path) == (
+        None,
+        {head: True},
+    )
 
 
 def test_a_commit_that_a_forced_push_took_away_is_not_on_it(
@@ -70,7 +88,7 @@ def test_a_commit_that_a_forced_push_took_away_is_not_on_it(
     kept, gone = commit(repository, 5), commit(repository, 9)
     wanted = when(repository, kept, gone)
     git(repository, "reset", "--quiet", "--hard", kept)
-    assert on_default_branch(source(repository), gone, wanted, workdir=tmp_path) == {kept: True, gone: False}
+    assert on_default_branch(source(repository), gone, wanted, workdir=tmp_path).commits == {kept: True, gone: False}
 
 
 def test_what_lies_behind_the_commits_that_are_read_is_left_open(
@@ -82,7 +100,9 @@ def test_what_lies_behind_the_commits_that_are_read_is_left_open(
     git(repository, "checkout", "--quiet", "-b", "feature", old)
     older, newer = commit(repository, 4), commit(repository, 20)
     git(repository, "checkout", "--quiet", "main")
-    found = on_default_branch(source(repository), old, when(repository, old, older, newer, last), workdir=tmp_path)
+    found = on_default_branch(
+        source(repository), old, when(repository, old, older, newer, last), workdir=tmp_path
+    ).commits
     assert found == {newer: False, last: True}
 
 
@@ -94,8 +114,8 @@ def test_more_of_a_remote_history_is_fetched_for_the_commit_itself_only(
     wanted = when(repository, first, second, third)
     with serving(tmp_path) as host:
         source = Source.remote(f"{host}/{repository.name}/.git", plain_http=True)
-        assert on_default_branch(source, second, wanted, workdir=tmp_path) == {second: True, third: True}
-        assert on_default_branch(source, first, wanted, workdir=tmp_path) == dict.fromkeys(wanted, True)
+        assert on_default_branch(source, second, wanted, workdir=tmp_path).commits == {second: True, third: True}
+        assert on_default_branch(source, first, wanted, workdir=tmp_path).commits == dict.fromkeys(wanted, True)
 
 
 @pytest.fixture
@@ -119,9 +139,9 @@ def test_a_first_commit_that_is_newer_than_all_above_it_is_on_the_default_branch
 ) -> None:
     repository, first, side, head = backdated
     wanted = when(repository, first, side, head)
-    assert on_default_branch(source(repository), first, wanted, workdir=tmp_path)[first]
+    assert on_default_branch(source(repository), first, wanted, workdir=tmp_path).commits[first]
     wanted = when(repository, first, side)
-    found = on_default_branch(source(repository), side, wanted, workdir=tmp_path)
+    found = on_default_branch(source(repository), side, wanted, workdir=tmp_path).commits
     assert found == {first: True, side: False}
 
 
@@ -131,7 +151,7 @@ def test_dates_that_go_backwards_say_nothing_of_a_history_that_is_not_read_to_it
     monkeypatch.setattr(default_branch, "DEPTHS", (3,))
     monkeypatch.setattr(default_branch, "MOST", 3)
     first, *_, head = [commit(repository, day) for day in (20, 2, 9, 3, 4)]
-    found = on_default_branch(source(repository), first, when(repository, first, head), workdir=tmp_path)
+    found = on_default_branch(source(repository), first, when(repository, first, head), workdir=tmp_path).commits
     assert found == {head: True}
 
 
@@ -143,14 +163,16 @@ def test_of_a_history_that_is_read_to_its_end_a_commit_without_a_date_is_judged_
     side, future = commit(repository, 8), commit(repository, 26_000)
     git(repository, "checkout", "--quiet", "main")
     wanted = when(repository, head, future) | {first: None, side: None}
-    found = on_default_branch(source(repository), side, wanted, workdir=tmp_path)
+    found = on_default_branch(source(repository), side, wanted, workdir=tmp_path).commits
     assert found == {first: True, head: True, side: False, future: False}
 
 
 def test_a_head_that_is_on_no_branch_has_a_history_all_the_same(repository: Path, tmp_path: Path) -> None:
     first, second = commit(repository, 5), commit(repository, 7)
     git(repository, "checkout", "--quiet", "--detach", first)
-    found = on_default_branch(Source.local(repository), first, when(repository, first, second), workdir=tmp_path)
+    found = on_default_branch(
+        Source.local(repository), first, when(repository, first, second), workdir=tmp_path
+    ).commits
     assert found == {first: True, second: False}
 
 
@@ -158,7 +180,7 @@ def test_a_clone_without_the_older_commits_knows_those_that_are_there(repository
     old, *_, head = [commit(repository, day) for day in (3, 5, 7)]
     wanted = when(repository, old, head)
     git(tmp_path, "clone", "--quiet", "--depth=2", f"file://{repository}", "shallow")
-    found = on_default_branch(Source.local(tmp_path / "shallow"), head, wanted, workdir=tmp_path)
+    found = on_default_branch(Source.local(tmp_path / "shallow"), head, wanted, workdir=tmp_path).commits
     assert found == {head: True}
 
 
@@ -166,7 +188,7 @@ def test_a_host_that_does_not_answer_leaves_all_open(repository: Path, tmp_path:
     head = commit(repository, 5)
     with serving(tmp_path) as host:
         gone = Source.remote(f"{host}/nowhere/.git", plain_http=True)
-        assert on_default_branch(gone, head, when(repository, head), workdir=tmp_path) == {}
+        assert on_default_branch(gone, head, when(repository, head), workdir=tmp_path).commits == {}
 
 
 def test_a_history_that_is_larger_than_the_limit_leaves_open_what_is_not_head(
@@ -176,5 +198,7 @@ def test_a_history_that_is_larger_than_the_limit_leaves_open_what_is_not_head(
     first, head = commit(repository, 5), commit(repository, 7)
     with serving(tmp_path) as host:
         source = Source.remote(f"{host}/{repository.name}/.git", plain_http=True)
-        found = on_default_branch(source, first, when(repository, first, head), workdir=tmp_path, limits=GitLimits())
+        found = on_default_branch(
+            source, first, when(repository, first, head), workdir=tmp_path, limits=GitLimits()
+        ).commits
     assert found == {head: True}

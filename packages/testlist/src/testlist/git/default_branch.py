@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from math import inf
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from testlist.errors import InventoryError
 from testlist.git import scratch
@@ -35,6 +35,17 @@ SECONDS: Final = 30.0
 SKEW: Final = timedelta(days=1).total_seconds()
 
 
+class DefaultBranch(NamedTuple):
+    """What was found out about the default branch.
+
+    name: None if HEAD names no branch or was not found; commits: whether each is on it, without those that are open;
+    those on it are in the order of the history, HEAD first.
+    """
+
+    name: str | None
+    commits: dict[str, bool]
+
+
 def on_default_branch(
     source: Source,
     commit: str,
@@ -43,8 +54,8 @@ def on_default_branch(
     workdir: Path,
     limits: GitLimits | None = None,
     checkpoint: Checkpoint = silent,
-) -> dict[str, bool]:
-    """Whether each commit is HEAD or an ancestor of it; commits for which this is unknown are missing.
+) -> DefaultBranch:
+    """Whether each commit is HEAD or an ancestor of it, in the order of the history.
 
     commit: the one for which more of a remote history is fetched; commits: it and others, by when they were made.
     """
@@ -53,12 +64,13 @@ def on_default_branch(
     wanted = {one: at.timestamp() if at else -inf for one, at in commits.items()}
     members: dict[str, bool] = {}
     likely: dict[str, bool] = {}
+    name: str | None = None
     with suppress(InventoryError):  # what is known until then is right all the same
-        head, place = _head(source, limits, checkpoint)
+        head, name, place = _head(source, limits, checkpoint)
         if head in wanted:
             members[head] = True
         if wanted.keys() == members.keys():
-            return members
+            return DefaultBranch(name, members)
         if place is not None:
             known, likely = _members(_history_of_stores(head, place.stores, limits, progress), wanted)
             members |= known
@@ -67,18 +79,20 @@ def on_default_branch(
                 members, likely = members | known, by_dates
                 if commit in members:
                     break
-    return likely | members
+    return DefaultBranch(name, members | {one: known for one, known in likely.items() if one not in members})
 
 
-def _head(source: Source, limits: GitLimits, checkpoint: Checkpoint) -> tuple[str, Layout | None]:
-    """The commit of HEAD, and the parts of a repository on this machine, whose HEAD is read without git."""
+def _head(source: Source, limits: GitLimits, checkpoint: Checkpoint) -> tuple[str, str | None, Layout | None]:
+    """Commit and branch of HEAD, and the parts of a repository on this machine, whose HEAD is read without git."""
     if source.path is None:
-        return resolve(source, None, limits=limits, checkpoint=checkpoint)[0], None
+        commit, name = resolve(source, None, limits=limits, checkpoint=checkpoint)
+        return commit, None if name == "HEAD" else name, None
     place = layout(source.path, source.root)
     found = lookup(place, "HEAD")
     if found is None or found.object_id is None:
         raise InventoryError("repository_empty", "The repository has no commits.")
-    return found.object_id, place
+    _, is_branch, name = found.target.rpartition("refs/heads/")
+    return found.object_id, name if is_branch else None, place
 
 
 def _attempts(
@@ -117,23 +131,26 @@ def _members(
 
     git: lists a history; last_ones: commits whose parents are not here.
     """
-    left, end = dict(wanted), inf
+    left, end, seen = dict(wanted), inf, list[str]()
     with suppress(InventoryError), closing(_commits(git)) as history:
-        end = _end(history, left, last_ones)
-    found = {commit: True for commit in wanted if commit not in left}
+        end = _end(history, left, seen, last_ones)
+    found = dict.fromkeys(seen, True)
     if end == -inf:
         return found | dict.fromkeys(left, False), {}
     return found, {commit: False for commit, at in left.items() if at > end + SKEW}
 
 
-def _end(history: Iterator[tuple[str, float]], left: dict[str, float], last_ones: frozenset[str]) -> float:
-    """Take what a history contains out of `left`; -> when the newest commit that was not seen was made, at the latest.
+def _end(
+    history: Iterator[tuple[str, float]], left: dict[str, float], seen: list[str], last_ones: frozenset[str]
+) -> float:
+    """Move what a history contains from `left` to `seen`; -> when the newest other commit was made, at the latest.
 
     -inf: there is no other; inf: children that are older than their parents were seen, so that dates say nothing.
     """
     oldest, behind, is_ordered = inf, -inf, True
     for number, (commit, at) in enumerate(history, 1):
-        left.pop(commit, None)
+        if left.pop(commit, None) is not None:
+            seen.append(commit)
         if not left:
             break
         if commit in last_ones or number == MOST:
