@@ -10,7 +10,7 @@ from alembic import op
 from migrations import online
 
 revision = "0051"
-down_revision = "0049"
+down_revision = "0050"
 
 LOCKS = {"branch_commits": "ACCESS EXCLUSIVE", "codebases": "ACCESS EXCLUSIVE"}
 ONLINE = {"branch_commits": "is filled in, 5,000 rows at a time; index branch_commits_newest"}
