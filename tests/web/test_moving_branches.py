@@ -14,7 +14,7 @@ from testlist_harness.repositories import git
 from app.domain.repositories import Repository
 from app.services.analyses import judge, submit
 from app.services.analyses.submission import Wanted
-from app.store.analyses.branch_commits import FOUND
+from app.store.repositories.branch_commits import FOUND
 from tasks import wiring
 from tasks.analysis import look_of
 from tests.web.places import REPRO, Place

@@ -17,7 +17,6 @@ from app.store.analyses import inventories
 from app.store.analyses.inventories import FileRow
 from app.store.core.unit_of_work import UnitOfWork
 from app.store.jobs import requests
-from app.store.repositories import branch_commits
 
 
 @dataclass(frozen=True, slots=True)

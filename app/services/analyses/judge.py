@@ -11,8 +11,8 @@ from uuid import UUID, uuid4
 from app.domain.branches import places
 from app.domain.queues import Service, select_queue
 from app.domain.repositories import Repository
-from app.store.analyses import branch_commits, codebases
 from app.store.core.unit_of_work import AlreadyQueuedError, JobMessage, Tx, UnitOfWork
+from app.store.repositories import branch_commits, codebases
 
 LOOK = "tasks.analysis.look"
 #: What nobody waits for, and where Git may be run.
