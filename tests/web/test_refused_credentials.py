@@ -78,7 +78,7 @@ def test_a_token_that_has_ended_counts_with_the_refused_ones(web: Web) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/sign-in", "/reset", "/sign-in/password", "/sign-in/passkey", "/forgot", "/sign-out"]
+    "path", ["/sign-in", "/reset", "/sign-in/password", "/sign-in/passkey", "/forgot", "/sign-out", "/language"]
 )
 def test_forms_that_anybody_may_send_count_as_reads(web: Web, path: str) -> None:
     page = web.client.get("/sign-in")
