@@ -22,7 +22,7 @@ def web(make_web: Callable[..., Web]) -> Web:
     return web
 
 
-@pytest.mark.parametrize(("method", "path"), [("GET", "/api/v1/me"), ("POST", "/api/v1/analyses")])
+@pytest.mark.parametrize(("method", "path"), [("GET", "/api/v1/me"), ("POST", "/api/v1/analyses"), ("GET", "/metrics")])
 @pytest.mark.parametrize("header", [UNKNOWN["Authorization"], "Bearer", "Basic YTpi", "", "Bearer fl_\xe9"])
 def test_refused_credentials_are_counted_and_then_refused_without_a_look_up(
     web: Web, method: str, path: str, header: str
