@@ -23,7 +23,7 @@ class Wanted:
     """A submission whose commit is resolved.
 
     retry: start again if the last run failed; default_branch: the branch of HEAD, if it was looked up; named: the host
-    named the commit just now, as the newest one of `ref`.
+    named the commit just now, as the newest one of `ref`; sees_all: whether whoever asks may see every job.
     """
 
     repository: Repository
@@ -32,6 +32,7 @@ class Wanted:
     retry: bool = False
     default_branch: str | None = None
     named: bool = False
+    sees_all: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,11 +36,12 @@ class _Asked:
         """Whether the host has to name the commit, or whether a local repository has to contain it."""
         return self.address.repository.is_local or self.commit is None
 
-    def wanted(self, commit: str, ref: str | None) -> Wanted:
-        """With its commit.  ref: the branch of HEAD, if neither was given."""
+    def wanted(self, commit: str, ref: str | None, *, sees_all: bool) -> Wanted:
+        """With its commit.  ref: the branch of HEAD, if neither was given; sees_all: as of Wanted."""
         named = self.commit is None
         head = ref if named and self.ref is None else None
-        return Wanted(self.address.repository, commit, ref, self.retry, default_branch=head, named=named)
+        repository = self.address.repository
+        return Wanted(repository, commit, ref, self.retry, default_branch=head, named=named, sees_all=sees_all)
 
 
 def wanted(body: SubmitAnalysis, account: Account) -> Wanted:
@@ -49,7 +50,7 @@ def wanted(body: SubmitAnalysis, account: Account) -> Wanted:
     The quota decides later, when it is known whether there is a result of the commit, which costs nothing.
     Raises: InvalidInput, TooManyRequests, Busy, RepositoryNotFound, CommitNotFound, GitHostUnreachable.
     """
-    return _Resolver(wired(), lookups(), str(account.user_id)).resolve(_read(body))
+    return _Resolver.of(account).resolve(_read(body))
 
 
 def asks_host(body: SubmitAnalysis) -> bool:
@@ -63,7 +64,7 @@ def wanted_each(body: Sequence[SubmitAnalysis], account: Account) -> list[Wanted
     Raises: TooManyRequests, Busy while other batches ask their hosts.
     """
     items = [_caught(_read, one) for one in body]
-    resolver = _Resolver(wired(), lookups(), str(account.user_id))
+    resolver = _Resolver.of(account)
     if not any(isinstance(item, _Asked) and item.asks_host for item in items):
         return [_caught(resolver.resolve, item) for item in items]
     until = time.monotonic() + resolver.lookups.seconds
@@ -76,18 +77,26 @@ def wanted_each(body: Sequence[SubmitAnalysis], account: Account) -> list[Wanted
 
 @dataclass(frozen=True, slots=True)
 class _Resolver:
-    """For one request.  client: whose look-ups they are."""
+    """For one request.  client: whose look-ups they are; sees_all: by the rights of the request, not the account's."""
 
     services: WebWiring
     lookups: Lookups
     client: str
+    sees_all: bool
+
+    @classmethod
+    def of(cls, account: Account) -> _Resolver:
+        """account: with the rights of the request."""
+        return cls(wired(), lookups(), str(account.user_id), account.is_operator)
 
     def resolve(self, item: _Asked, until: float | None = None) -> Wanted:
         """until: monotonic deadline of the item's batch.  Raises: as `wanted`."""
         where = item.address.repository
         if not item.asks_host:
-            return item.wanted(*self.services.resolve(where, item.ref, item.commit))
-        return item.wanted(*self.lookups.find(self.client, where, item.ref, item.commit, until=until))
+            commit, ref = self.services.resolve(where, item.ref, item.commit)
+        else:
+            commit, ref = self.lookups.find(self.client, where, item.ref, item.commit, until=until)
+        return item.wanted(commit, ref, sees_all=self.sees_all)
 
 
 def _caught(use: Callable[Concatenate[T, P], R], given: T | Problem, *more: P.args, **named: P.kwargs) -> R | Problem:
