@@ -30,11 +30,14 @@ STREAM_THREADS = 256
 READY_PATH = "/readyz"
 HEALTH_PATHS = frozenset({"/healthz", READY_PATH})
 HEALTH_THREADS = 2
-#: Forms that compare or set a password, and those beside them, are sent here: a hash takes half a second, and requests
-#: wait for their turn (app/services/accounts/password_hashes.py).
-SIGN_IN_PATHS = ("/sign-in", "/sign-up", "/forgot", "/reset", "/account/")
-#: More than the turns and those who wait for one, so that the others are refused at once.
-SIGN_IN_THREADS, SIGN_INS_QUEUED, SIGN_INS_OF_CLIENT = 8, 64, 16
+#: Where anybody has a password hashed, which takes half a second and waits for its turn; and where only who is signed
+#: in or has a link does (app/services/accounts/password_hashes.py).
+SIGN_IN_PATHS = frozenset({"/sign-in/password", "/sign-up"})
+OWN_PATHS = frozenset({"/reset", "/account/password", "/account/confirm", "/account/delete"})
+#: As many as the turns and those who wait for one; further ones are refused at once and without a thread.
+SIGN_IN_THREADS, SIGN_INS_OF_CLIENT = 6, 2
+#: One more than those, which refuses at once: anybody may send these forms, and those of strangers hash nothing.
+OWN_THREADS, OWN_QUEUED, OWN_OF_CLIENT = 4, 64, 8
 BODY_SECONDS = 30.0
 STOPPING = "This process is stopping; it still answers what was sent to it."
 LARGE_BYTES = 65_536
@@ -67,7 +70,8 @@ class Bridge:
         self._work = Pool("request", threads, queued=QUEUED, of_client=OF_CLIENT)
         self._streams = Pool("stream", STREAM_THREADS, queued=0, of_client=STREAM_THREADS)
         self._health = Pool("health", HEALTH_THREADS, queued=QUEUED, of_client=OF_CLIENT)
-        self._sign_ins = Pool("sign-in", SIGN_IN_THREADS, queued=SIGN_INS_QUEUED, of_client=SIGN_INS_OF_CLIENT)
+        self._sign_ins = Pool("sign-in", SIGN_IN_THREADS, queued=0, of_client=SIGN_INS_OF_CLIENT)
+        self._own = Pool("own", OWN_THREADS, queued=OWN_QUEUED, of_client=OWN_OF_CLIENT)
         self._long = LongBodies()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -99,7 +103,9 @@ class Bridge:
         path = given["PATH_INFO"]
         if path in HEALTH_PATHS:
             return self._health
-        return self._sign_ins if given["REQUEST_METHOD"] == "POST" and path.startswith(SIGN_IN_PATHS) else self._work
+        if given["REQUEST_METHOD"] != "POST":
+            return self._work
+        return self._sign_ins if path in SIGN_IN_PATHS else self._own if path in OWN_PATHS else self._work
 
     async def _read(self, scope: Scope, receive: Receive, client: str, held: AsyncExitStack) -> bytes | None:
         """The whole body; of one that is too long, only enough for the application to see that and refuse it.

@@ -20,6 +20,7 @@ from werkzeug.wrappers import Response
 from app.server import bodies, bridge
 from app.server.bodies import LongBodies
 from app.server.bridge import Bridge
+from app.services.accounts import password_hashes
 from app.services.accounts.accounts import household
 from app.web.core.client_addresses import behind_proxy, client_of
 
@@ -27,7 +28,7 @@ SIGN_IN = ("POST", "/sign-in/password")
 READ = ("GET", "/api/v1/analyses")
 #: How a view calls what takes a turn to hash (app/services/accounts/password_hashes.py).
 HASHES = re.compile(
-    r"\bturn\(|\bpasswords\.(sign_up|sign_in|confirm|change)\(|\bpassword_resets\.reset\(|\bconfirmations\.(by_password|require)\("
+    r"\b(own_)?turn\(|\bpasswords\.(sign_up|sign_in|confirm|change)\(|\bpassword_resets\.reset\(|\bconfirmations\.(by_password|require)\("
 )
 LONG = b"x" * (bridge.LARGE_BYTES + 1)
 
@@ -108,18 +109,68 @@ async def fill(server: Bridge, app: Application, path: tuple[str, str], threads:
     return begun
 
 
-@pytest.mark.parametrize("path", ["/sign-in/password", "/sign-up", "/reset", "/account/password", "/account/delete"])
-def test_a_read_has_a_thread_however_many_sign_in(path: str) -> None:
+STRANGERS = (bridge.SIGN_IN_THREADS, 0)
+OWNERS = (bridge.OWN_THREADS, bridge.OWN_QUEUED)
+
+
+@pytest.mark.parametrize(
+    ("path", "threads", "queued"),
+    [
+        ("/sign-in/password", *STRANGERS),
+        ("/sign-up", *STRANGERS),
+        ("/reset", *OWNERS),
+        ("/account/confirm", *OWNERS),
+        ("/account/password", *OWNERS),
+        ("/account/delete", *OWNERS),
+    ],
+)
+def test_a_read_has_a_thread_however_many_sign_in(path: str, threads: int, queued: int) -> None:
     async def scene(server: Bridge, app: Application) -> None:
-        begun = await fill(server, app, ("POST", path), bridge.SIGN_IN_THREADS)
+        begun = await fill(server, app, ("POST", path), threads)
         begun += [sent(("POST", path), f"203.0.113.{n}").begin(server) for n in range(200)]
         for _ in range(3):
             assert await sent(READ, "192.0.2.1").run(server) == (200, b"done")
         app.may.set()
         statuses = [status for status, _ in await asyncio.gather(*begun)]
-        assert statuses.count(200) == bridge.SIGN_IN_THREADS + bridge.SIGN_INS_QUEUED
+        assert statuses.count(200) == threads + queued
 
     play(scene, threads=1)
+
+
+@pytest.mark.parametrize(
+    "path", ["/account/confirm", "/account/delete", "/reset", "/account/sessions/1/end", "/forgot", "/sign-in/passkey"]
+)
+def test_strangers_who_sign_in_take_no_thread_from_any_other_form(path: str) -> None:
+    async def scene(server: Bridge, app: Application) -> None:
+        begun = await fill(server, app, SIGN_IN, bridge.SIGN_IN_THREADS)
+        late = sent(SIGN_IN, "203.0.113.1")
+        status, problem = await late.run(server)
+        assert (status, problem["type"]) == (503, "/problems/busy")
+        assert dict(late.sent[0]["headers"])[b"retry-after"]
+        own = sent(("POST", path), "192.0.2.1").begin(server)
+        await asyncio.to_thread(app.busy.acquire)  # it has a thread
+        app.may.set()
+        assert {status for status, _ in await asyncio.gather(own, *begun)} == {200}
+
+    play(scene, threads=1)
+
+
+def test_one_client_has_a_turn_to_sign_in_and_waits_for_another() -> None:
+    async def scene(server: Bridge, app: Application) -> None:
+        begun = [sent(SIGN_IN, "192.0.2.1").begin(server) for _ in range(bridge.SIGN_INS_OF_CLIENT)]
+        for _ in begun:
+            await asyncio.to_thread(app.busy.acquire)
+        assert (await sent(SIGN_IN, "192.0.2.1").run(server))[0] == 429
+        app.may.set()
+        assert {status for status, _ in await asyncio.gather(*begun)} == {200}
+
+    play(scene)
+
+
+def test_the_threads_for_hashes_are_as_many_as_may_have_or_await_a_turn() -> None:
+    assert bridge.SIGN_IN_THREADS == password_hashes.AT_ONCE + password_hashes.WAITING
+    assert bridge.SIGN_INS_OF_CLIENT == 2 * password_hashes.OF_CLIENT
+    assert bridge.OWN_THREADS > password_hashes.OWN_AT_ONCE + password_hashes.OWN_WAITING
 
 
 def test_what_finds_the_queue_full_is_refused_at_once_and_without_a_thread() -> None:
@@ -204,7 +255,7 @@ def test_every_form_that_hashes_a_password_has_the_threads_of_sign_ins(web: Web)
             found.add(rule.rule)
             assert rule.methods is not None
             assert rule.methods <= {"POST", "OPTIONS"}, rule
-            assert rule.rule.startswith(bridge.SIGN_IN_PATHS), rule
+    assert found == bridge.SIGN_IN_PATHS | bridge.OWN_PATHS  # and no other form has to wait with them
     assert found >= {"/sign-in/password", "/sign-up", "/reset", "/account/password", "/account/delete"}
 
 
