@@ -18,6 +18,7 @@ from werkzeug.test import EnvironBuilder
 from werkzeug.wrappers import Response
 
 from app.server import bodies, bridge
+from app.server.application import bridged
 from app.server.bodies import LongBodies
 from app.server.bridge import Bridge
 from app.services.accounts import password_hashes
@@ -31,6 +32,7 @@ HASHES = re.compile(
     r"\b(own_)?turn\(|\bpasswords\.(sign_up|sign_in|confirm|change)\(|\bpassword_resets\.reset\(|\bconfirmations\.(by_password|require)\("
 )
 LONG = b"x" * (bridge.LARGE_BYTES + 1)
+STRANGERS_PLACES = bodies.PLACES - bodies.FOR_KNOWN
 
 
 @dataclass
@@ -88,6 +90,13 @@ class Client:
 def sent(path: tuple[str, str], address: str) -> Client:
     """A request that has arrived."""
     client = Client(path, address)
+    client.more.set()
+    return client
+
+
+def long_body(address: str) -> Client:
+    """A request with a long body, which has arrived."""
+    client = Client(READ, address, [LONG])
     client.more.set()
     return client
 
@@ -211,7 +220,7 @@ def test_a_client_whose_long_bodies_trickle_delays_no_long_body_of_another() -> 
         slow = [Client(READ, "192.0.2.1", [LONG]) for _ in range(bodies.PLACES + 2)]
         begun = [client.begin(server) for client in slow]
         done, waiting = await asyncio.wait(begun, timeout=None, return_when=asyncio.FIRST_COMPLETED)
-        while len(waiting) > bodies.OF_CLIENT:
+        while len(waiting) > bodies.OF_NETWORK:
             more, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
             done |= more
         assert {one.result()[0] for one in done} == {503}
@@ -229,7 +238,7 @@ def test_a_client_whose_long_bodies_trickle_delays_no_long_body_of_another() -> 
 def test_long_bodies_of_many_clients_are_refused_when_all_places_are_taken() -> None:
     async def scene(server: Bridge, app: Application) -> None:
         app.may.set()
-        slow = [Client(READ, f"198.51.100.{n}", [LONG]) for n in range(bodies.PLACES)]
+        slow = [Client(READ, f"198.51.100.{n}", [LONG]) for n in range(STRANGERS_PLACES)]
         begun = [client.begin(server) for client in slow]
         await asyncio.sleep(0)  # each task runs until it waits for its thread or its body
         server._long._patience = 0.01
@@ -243,7 +252,106 @@ def test_long_bodies_of_many_clients_are_refused_when_all_places_are_taken() -> 
     play(scene)
 
 
+async def crowd(server: Bridge) -> tuple[list[Client], list[Any]]:
+    """Clients whose long bodies have begun, and have all the places of strangers."""
+    slow = [Client(READ, f"198.51.100.{n}", [LONG]) for n in range(STRANGERS_PLACES)]
+    begun = [client.begin(server) for client in slow]
+    await asyncio.sleep(0)  # each task runs until it waits for its thread or its body
+    return slow, begun
+
+
+def test_a_body_that_trickles_is_ended_for_one_that_waits_and_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bodies, "GRACE", 0.0)
+    monkeypatch.setattr(bodies, "JUDGED_EVERY", 0.01)
+
+    async def scene(server: Bridge, app: Application) -> None:
+        app.may.set()
+        slow, begun = await crowd(server)
+        assert await long_body("192.0.2.2").run(server) == (200, b"done")
+        ended = [one for one in begun if one.done()]
+        assert [(status, body["detail"]) for status, body in (one.result() for one in ended)] == [
+            (408, bridge.TOO_SLOW)
+        ]
+        for client in slow:
+            client.more.set()
+        assert sorted(status for status, _ in await asyncio.gather(*begun)) == [200] * (len(slow) - 1) + [408]
+
+    play(scene)
+
+
+def test_a_body_that_has_arrived_is_not_ended_however_long_its_answer_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bodies, "GRACE", 0.0)
+
+    async def scene(server: Bridge, app: Application) -> None:
+        server._long._patience = 0.01
+        begun = [long_body(f"198.51.100.{n}").begin(server) for n in range(STRANGERS_PLACES)]
+        for _ in begun:
+            await asyncio.to_thread(app.busy.acquire)
+        assert (await long_body("192.0.2.2").run(server))[0] == 503
+        app.may.set()
+        assert {status for status, _ in await asyncio.gather(*begun)} == {200}
+
+    play(scene)
+
+
+def test_a_body_whose_time_is_over_is_not_ended_again_while_its_refusal_is_sent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(bridge, "BODY_SECONDS", 0.01)
+
+    async def scene(server: Bridge, app: Application) -> None:
+        slow = Client(READ, "192.0.2.1", [LONG])
+
+        async def look(_: dict[str, Any]) -> None:
+            arriving.append([one.is_arriving for one in server._long._anybodys._held])
+
+        arriving: list[list[bool]] = []
+        await server(slow.scope(), slow.receive, look)
+        assert arriving[0] == [False]
+
+    play(scene)
+
+
+def test_a_body_is_behind_once_it_brought_too_little_and_a_burst_pays_for_little_time() -> None:
+    place = bodies.Place(asyncio.Timeout(None), now=100.0)
+    place.received(10 * bodies.RATE, now=100.0)
+    assert place.due == 100.0 + bodies.GRACE
+    for second in range(101, 110):
+        place.received(bodies.RATE, now=second)
+        assert place.due >= second
+    place.received(1, now=112.0)
+    assert place.due < 112.0
+
+
+def test_who_is_known_has_places_that_strangers_cannot_take() -> None:
+    async def scene(server: Bridge, app: Application) -> None:
+        app.may.set()
+        slow, begun = await crowd(server)
+        server._long._patience = 0.01
+        server._is_known = lambda environ: environ["REMOTE_ADDR"] == "192.0.2.9"
+        assert (await long_body("192.0.2.2").run(server))[0] == 503
+        assert await long_body("192.0.2.9").run(server) == (200, b"done")
+        for client in slow:
+            client.more.set()
+        assert {status for status, _ in await asyncio.gather(*begun)} == {200}
+
+    play(scene)
+
+
+def test_the_served_application_knows_networks_and_the_tokens_that_were_good(web: Web) -> None:
+    server = bridged(web.app)
+    environ = EnvironBuilder(environ_base={"REMOTE_ADDR": "2001:db8:1:2::3"}).get_environ()
+    assert server._network(environ) == "2001:db8:1::/48"
+    assert not server._is_known(environ)
+    token = web.token()
+    environ["HTTP_AUTHORIZATION"] = token["Authorization"]
+    assert not server._is_known(environ)
+    assert web.client.get("/api/v1/me", headers=token).status_code == 200
+    assert server._is_known(environ)
+
+
 def test_a_place_for_a_long_body_is_waited_for_briefly() -> None:
+    assert bodies.GRACE + bodies.JUDGED_EVERY < bodies.PATIENCE
     assert bodies.PATIENCE <= 5 < bridge.BODY_SECONDS
 
 

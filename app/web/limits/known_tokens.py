@@ -5,7 +5,12 @@ A token is looked up in any case; this only says whether it may be.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from app.web.limits.read_buckets import Buckets
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIEnvironment
 
 GOOD, REFUSED = 1.0, 0.0
 
@@ -16,6 +21,11 @@ def is_known(buckets: Buckets, secret: str | None) -> bool:
         return False
     with buckets.table.row(_key(secret)) as row:
         return row.numbers is not None and row.numbers[0] == GOOD
+
+
+def carries_known(buckets: Buckets, environ: WSGIEnvironment) -> bool:
+    """Whether a request, before it has a thread, carries a token that `is_known`."""
+    return is_known(buckets, environ.get("HTTP_AUTHORIZATION", "").partition(" ")[2].strip() or None)
 
 
 def found_good(buckets: Buckets, secret: str | None) -> None:
