@@ -93,7 +93,7 @@ prove-fairness: setup ## 100,000 jobs on 8 nodes that are killed and stopped whi
 	FIRE_JOBS=100000 FIRE_SECONDS=$(FIRE_SECONDS) FIRE_NODES=8 FIRE_STOP=60 FIRE_PAUSE=3 $(BIN)/python -m pytest \
 		tests/e2e/test_limits_under_fire.py -p no:randomly -s
 
-prove-simulation: setup ## simulated waits beside those of real workers, within 15 %
+prove-simulation: setup ## compare simulated with real waits, within 15 %
 	SIMULATION_SEED=5 $(BIN)/python -m pytest tests/e2e/test_simulation.py -p no:randomly -s
 
 prove-lifecycle: setup ## 1000 long random histories of users, workers and accidents through the real services
@@ -120,7 +120,7 @@ prove-reads: setup ## health and memory while 60 clients read results of 500,000
 prove-sockets: setup ## health within 100 ms with 500 connections of each slow kind, a read within 1 s while 60 sign in
 	SOCKETS=500 SOCKETS_SECONDS=0.1 SOCKETS_READ_SECONDS=1 $(BIN)/python -m pytest tests/web/test_sockets.py -p no:randomly -s
 
-prove-agreement: setup ## inventories of 29 releases of PyPI and npm beside what their own runners list
+prove-agreement: setup ## compare the inventories of 29 releases of PyPI and npm with the runners' own lists
 	AGREEMENT=all $(BIN)/python -m pytest packages/testlist/tests/test_runner_agreement.py -p no:randomly -s
 
 bench-broker: setup ## drain, latency and publish rate of the broker, next to its rivals

@@ -1,4 +1,4 @@
-"""The problems: what a client is told when a rule refuses a request (RFC 9457)."""
+"""The problems: answers to a client whose request a rule refuses (RFC 9457)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ class Message(str):
     facts: dict[str, object]
 
     def __new__(cls, template: str, /, **facts: object) -> Self:
-        """template: with places as `%(name)s`, if there are facts."""
+        """Make a message from its English text and the values in it.
+
+        template: with places as `%(name)s`, if there are facts.
+        """
         made = super().__new__(cls, template % facts if facts else template)
         made.template, made.facts = template, facts
         return made

@@ -36,7 +36,7 @@ def existing_key(settings: Settings) -> str | None:
 
 
 def sealing_phrases(settings: Settings, secret: str) -> list[str]:
-    """From which the keys for stored secrets are derived, the newest first.  secret: the key of secret_key."""
+    """Phrases from which keys for stored secrets are derived, the newest first.  secret: the key of secret_key."""
     return [*settings.encryption_phrases, secret, *settings.earlier_secret_keys]
 
 

@@ -1,4 +1,4 @@
-"""What a process keeps of what never changes: the most recently used values, up to a size."""
+"""A cache for values that never change: the most recently used values, up to a size."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class LruCache(Generic[K, V]):
             return self._values.get(key)
 
     def keep(self, key: K, value: V) -> None:
-        """Keep it, and drop the least recently used ones; one that is larger than `most` is not kept."""
+        """Keep a value, and drop the least recently used ones; one that is larger than `most` is not kept."""
         with self._lock:
             self._drop(key)
             self._values[key] = value

@@ -59,7 +59,7 @@ def _upgrade(connection: Connection, config: Config) -> None:
 
 
 def plan(engine: Engine) -> MigrationPlan:
-    """What `migrate` would do, changing nothing.  Raises: as migrate, for the role excepted."""
+    """Plan what `migrate` would do, and change nothing.  Raises: as migrate, for the role excepted."""
     config = _config()
     with engine.connect() as connection:
         if newer := _newer(connection, config):
@@ -89,7 +89,7 @@ def _newer(connection: Connection, config: Config) -> str | None:
 
 
 def refuse_folded(connection: Connection) -> None:
-    """Raises: BadSetting on a database whose migrations to 0037 this release no longer has."""
+    """Refuse a database from before revision 0037, as this release lacks its migrations.  Raises: BadSetting."""
     current = schema.revision(connection)
     connection.rollback()
     if current in FOLDED:

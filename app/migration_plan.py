@@ -1,4 +1,4 @@
-"""What pending migrations do to a database, before they do it (docs/adr/0044)."""
+"""Predict what pending migrations do to a database (docs/adr/0044)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,10 @@ class MigrationStep:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """rows: as last counted by ANALYZE; bytes: with indexes; online_seconds: about how long its online steps take."""
+    """A table that a migration works on.
+
+    rows: as last counted by ANALYZE; bytes: with indexes; online_seconds: about how long its online steps take.
+    """
 
     rows: int
     bytes: int
@@ -39,7 +42,10 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class MigrationPlan:
-    """revision: the database's, None before the first migration; tables: those that exist, by name."""
+    """The pending migrations and the tables that they affect.
+
+    revision: the database's, None before the first migration; tables: those that exist, by name.
+    """
 
     revision: str | None
     head: str

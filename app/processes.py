@@ -1,4 +1,4 @@
-"""What the kernel knows about processes: alive or a zombie, working directory, session; and what it reveals of ours."""
+"""Facts about processes from the kernel: alive or a zombie, working directory, session; and what it reveals of ours."""
 
 from __future__ import annotations
 

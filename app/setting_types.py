@@ -128,7 +128,7 @@ def _named(url: URL) -> URL:
 
 
 def _bearer(given: SecretStr) -> SecretStr:
-    """A value for a header; an HTTP library's error message would show it."""
+    """Check a header's value here, as the error message of an HTTP library would show it."""
     if not re.fullmatch(r"[!-~]+", given.get_secret_value()):
         raise ValueError("expected visible ASCII characters without spaces")
     return given

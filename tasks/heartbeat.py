@@ -46,7 +46,7 @@ class Heartbeat:
         self._progress: tuple[str, int, int] | None = None
         self._pulse = Pulse.GO_ON
         self._stop = Event()
-        self._told: tuple[str, int, int] | None = None
+        self._written: tuple[str, int, int] | None = None
         self._answered = monotonic()
         self._begin()
 
@@ -85,10 +85,10 @@ class Heartbeat:
         while not self._stop.wait(PHASE_SECONDS):
             silent += PHASE_SECONDS
             progress = self._progress
-            if silent < self._seconds and _phase(progress) == _phase(self._told):
+            if silent < self._seconds and _phase(progress) == _phase(self._written):
                 continue
-            if self._beat(progress if progress != self._told else None):
-                self._told, silent = progress, 0.0
+            if self._beat(progress if progress != self._written else None):
+                self._written, silent = progress, 0.0
 
     def _beat(self, news: tuple[str, int, int] | None) -> bool:
         try:

@@ -1,4 +1,4 @@
-"""The task that tells webhooks what is due: without a user or a slot, and safe to repeat."""
+"""The task that sends webhooks their due deliveries: without a user or a slot, and safe to repeat."""
 
 from random import random
 

@@ -1,4 +1,4 @@
-"""What tasks need, created once per process: settings, transactions that can publish, the policy."""
+"""The objects that tasks need, created once per process: settings, transactions that can publish, the policy."""
 
 import os
 from contextlib import suppress

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -14,7 +12,8 @@ from pathlib import Path
 from uuid import UUID, uuid4
 
 import pytest
-from durable_harness import profiles, warm  # noqa: F401  loads a profile
+from durable_harness import profiles  # noqa: F401  loads a profile
+from durable_harness.left_behind import RUN_FOLDER
 from service_harness import deliveries
 from service_harness.deliveries import rescheduler
 from sqlalchemy import Connection, create_engine, pool, text
@@ -40,45 +39,12 @@ from app.store.core.unit_of_work import JobMessage, UnitOfWork
 from app.store.jobs.idempotency import Stored
 from app.web.jobs.job_json import rendered
 from tests.databases import Databases, template
-from tests.left_behind import end_left_behind
 from tests.nodes import Nodes
 from tests.skips import pytest_make_collect_report, pytest_runtest_makereport  # noqa: F401  hooks
 from tests.tiers import pytest_collection_modifyitems  # noqa: F401  a hook
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 A_FILE = FileRow("tests/test_a.py", "a" * 40, "pytest", [{"name": "test_a", "line": 1, "suites": []}], None)
-
-
-#: Names the folder of the run's PostgreSQL.  Not below pytest's own: another run as root closes that to the server's user.
-RUN_FOLDER = "FAIRLANE_TEST_RUN"
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    """Make the folder in the controlling process, whose environment the xdist workers inherit."""
-    if not hasattr(config, "workerinput"):
-        # hundreds of workers are started: without bytecode each compiles all of the service, a third of a second
-        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-        os.environ[RUN_FOLDER] = tempfile.mkdtemp(prefix="fairlane-test-")
-        Path(os.environ[RUN_FOLDER]).chmod(0o755)
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_sessionfinish(session: pytest.Session) -> Iterator[None]:
-    """End the process that nodes are forked from; fail if anything else that the run started is left."""
-    warm.end()
-    yield
-    config = session.config
-    if not hasattr(config, "workerinput"):
-        run, basetemp = os.environ[RUN_FOLDER], config._tmp_path_factory.getbasetemp()  # type: ignore[attr-defined]
-        if left := end_left_behind((RUN_FOLDER, run), [Path(run), basetemp]):
-            print("\nleft behind by the run, and ended:", *left, sep="\n  ")
-            session.exitstatus = pytest.ExitCode.TESTS_FAILED
-
-
-def pytest_unconfigure(config: pytest.Config) -> None:
-    """Remove it when all have left."""
-    if not hasattr(config, "workerinput"):
-        shutil.rmtree(os.environ.pop(RUN_FOLDER), ignore_errors=True)
 
 
 @pytest.fixture(scope="session")

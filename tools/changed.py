@@ -23,7 +23,7 @@ from pathlib import Path
 SERVICE = "tests"
 PACKAGES = Path("packages")
 #: A change of these may change every test.
-OF_ALL = ("pyproject.toml", "constraints.txt", "Makefile", "tools/changed.py", "tools/install.py")
+OF_ALL = ("pyproject.toml", "conftest.py", "constraints.txt", "Makefile", "tools/changed.py", "tools/install.py")
 #: What the tests of the service and of every package use.
 HARNESS = "packages/celery-durable/tests/durable_harness/"
 #: What makes databases and processes for all tests of the service.

@@ -12,7 +12,10 @@ PATHS = {Service.ANALYSIS: "analyses", Service.SPECVIEW: "specs"}
 
 
 def renderer(base: str) -> Render:
-    """base: the address of the service, before paths; empty if it is not known."""
+    """Make the function that writes an event as a request's body.
+
+    base: the address of the service, before paths; empty if it is not known.
+    """
 
     def render(event: WebhookEvent) -> str:
         data = _test(event) if event.job is None else _job(event.job, event.type, base)

@@ -126,7 +126,7 @@ def _exchange(
 
 
 def _text(response: HTTPResponse) -> str:
-    """The beginning of the answer.  One that breaks off has still said its status."""
+    """The beginning of the answer; of an interrupted answer, the part that arrived."""
     content = bytearray()
     with suppress(OSError, HTTPException):
         while len(content) < MOST_ANSWER and (more := response.read1(min(4096, MOST_ANSWER - len(content)))):

@@ -1,4 +1,7 @@
-"""The command line, thin over services.  Exit codes: 0 success, 1 failure, 2 wrong usage, 3 quota, 4 unreachable."""
+"""The command line, thin over services.
+
+Exit codes: 0 success, 1 failure, 2 wrong usage, 3 quota, 4 unreachable, 5 refused.
+"""
 
 from __future__ import annotations
 

@@ -131,9 +131,10 @@ def sign_in_link(email: str, *, password: bool) -> None:
     account, settings = accounts.find_person(uow, email), load()
     where = settings.public_url or service_url(settings)
     if password:
-        click.echo(f"{where}/reset?token={password_resets.hand_out(uow, account, now=now())}")
+        click.echo(f"{where}/reset?token={password_resets.hand_out(uow, account, actor=actor(), now=now())}")
         return
-    click.echo(f"{where}/sign-in?token={sessions.sign_in_link(uow, account.user_id, now=now())}")
+    secret = sessions.sign_in_link(uow, account.user_id, actor=actor(), now=now())
+    click.echo(f"{where}/sign-in?token={secret}")
 
 
 @user.command("password")

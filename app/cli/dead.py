@@ -68,7 +68,7 @@ def _list(letters: list[DeadLetter], *, whole: bool, as_json: bool) -> None:
 
 
 def _tell(done: Done, word: str, *, as_json: bool) -> None:
-    """What was done; exit code 1 when a letter stays."""
+    """Print the outcome; exit code 1 when a letter stays."""
     if as_json:
         click.echo(json.dumps({word: done.done, "kept": done.kept}))
     else:

@@ -120,7 +120,7 @@ def _log(source: str) -> simulating.Load:
 
 
 def _workers(given: Mapping[str, int]) -> dict[str, int]:
-    """By queue; a suffix means the queues of all services, and the settings apply to the others."""
+    """Count the workers of each queue.  given: by queue, or by suffix for all services; else the settings apply."""
     settings = load()
     return {
         queue: given.get(queue, given.get(queue.partition("_")[2], settings.workers(queue))) for queue in JOB_QUEUES

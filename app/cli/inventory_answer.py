@@ -1,4 +1,4 @@
-"""What `fairlane inventory` answers, once the engine is there."""
+"""The answer of `fairlane inventory`, once the engine is there."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def run(path_or_url: str, commit: str | None, other: str | None, form: str, *, e
     answered = _answer(found, arguments)
     sys.stdout.writelines(answered.text)
     sys.stdout.flush()
-    for line in (*left_out(source, arguments, found), *unread(found)):
+    for line in (*left_out(source, found), *unread(found)):
         click.echo(line, err=True)
     sys.exit(answered.code)
 
@@ -59,7 +59,7 @@ def _source(path_or_url: str, settings: Settings) -> tuple[Source, str | None]:
 
 
 def _answer(found: Sequence[Inventory], arguments: CommandArguments) -> Answer:
-    """On a terminal a table is drawn; in a pipe it stays text that is easy to cut."""
+    """Render the inventories: as a drawn table on a terminal, as text that is easy to cut in a pipe."""
     if len(found) > 1 or arguments.form != "table" or not sys.stdout.isatty():
         return answer(found, arguments)
     from app.cli.tables import drawn  # noqa: PLC0415 - rich is slow to import, and programs do without it

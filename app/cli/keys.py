@@ -28,7 +28,7 @@ def keys() -> None:
 def list_keys(*, as_json: bool) -> None:
     """List the keys, the newest first, and how many stored secrets each has encrypted.
 
-    A key with 0 secrets may be removed.  A key without a name is not set: what it has encrypted cannot be read.
+    A key with 0 secrets may be removed.  A key without a name is not set: data that it has encrypted cannot be read.
     """
     named = _named()
     _show(open_database(), named, as_json=as_json)

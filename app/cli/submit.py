@@ -19,6 +19,11 @@ FAILED, USAGE, QUOTA, UNREACHABLE, REFUSED = 1, 2, 3, 4, 5
 #: Exit codes by the status of a refusal; other refusals by the client's fault are REFUSED, by the server's UNREACHABLE.
 CODES = {400: USAGE, 402: QUOTA, 422: USAGE, 429: UNREACHABLE}
 SERVERS_FAULT = 500
+#: Exit codes by the error of a failed job, where a worker found out what the service refuses or cannot reach.
+FAILURES = {
+    "repository_not_found": REFUSED, "repository_outside_root": REFUSED, "commit_not_found": REFUSED,
+    "access_denied": REFUSED, "host_refused": REFUSED, "git_timeout": UNREACHABLE, "git_failed": UNREACHABLE,
+}  # fmt: skip
 #: Statuses of jobs that say no to whoever waits for a result.
 ENDED_BADLY = frozenset({"failed", "cancelled"})
 
@@ -51,13 +56,19 @@ def submit(repository: str, ref: str | None, commit: str | None, *, retry: bool,
                 click.echo(f"  {wrong.get('pointer', '')}: {wrong.get('detail', '')}", err=True)
             sys.exit(CODES.get(refusal.status, REFUSED if refusal.status < SERVERS_FAULT else UNREACHABLE))
     click.echo(json.dumps(job) if as_json else _sentence(job, client.url))
-    sys.exit(FAILED if job["status"] in ENDED_BADLY else 0)
+    sys.exit(_code(job))
 
 
 @click.command()
 def url() -> None:
     """Print where `fairlane submit` finds the service: FAIRLANE_URL, or else the `fairlane up` of this home."""
     click.echo(service_url(load()))
+
+
+def _code(job: Job) -> int:
+    if job["status"] not in ENDED_BADLY:
+        return 0
+    return FAILURES.get(job["error"]["code"], FAILED) if job["error"] else FAILED
 
 
 def _client() -> Client:

@@ -19,6 +19,7 @@ from app import database, embedded, home, supervisor
 from app.adapters.sandbox import require
 from app.cli.listen_address import ListenAddress
 from app.cli.local_repositories import Root, root_of
+from app.cli.wiring import actor
 from app.domain.queues import JOB_QUEUES, MAINTENANCE, SUFFIXES, Service
 from app.errors import BadSetting, Problem
 from app.migrate import migrate
@@ -107,7 +108,7 @@ def _prepare(settings: Settings, addresses: _Addresses, place: ListenAddress) ->
         click.echo(f"local repositories in {settings.local_repos_root}")
         token = _operator_token(settings, uow)
         operator = accounts.find_person(uow, OPERATOR)
-        link = sessions.sign_in_link(uow, operator.user_id, now=uow.now())
+        link = sessions.sign_in_link(uow, operator.user_id, actor=actor(), now=uow.now())
         ways_in = [f"sign in as {OPERATOR} (works once): {settings.public_url or place.url}/sign-in?token={link}"]
         if token:
             ways_in.append(f"API token of {OPERATOR} (shown at this start only): {token}")
@@ -119,7 +120,7 @@ def _prepare(settings: Settings, addresses: _Addresses, place: ListenAddress) ->
 
 
 def _refuse_unserved(uow: UnitOfWork) -> None:
-    """Raises: BadSetting if the schema is so new that this release cannot work with it, though a newer one can."""
+    """Refuse a database whose schema this release cannot work with.  Raises: BadSetting."""
     found, _ = schema_of_database(uow)
     if found != "ok":
         raise BadSetting(f"The database is {found}")
@@ -148,7 +149,7 @@ def _children(settings: Settings, url: str, place: ListenAddress, *, by_tier: bo
     unset = dict.fromkeys(("DATABASE_OWNER_URL", "DATABASE_OWNER_URL_FILE", *(f"{name}_FILE" for name in ours)), "")
     env = unset | ours
     env |= {"PORT": str(place.port), "PYTHONUNBUFFERED": "1"}
-    # IP addresses are always accepted; a name that this process was told to bind to is one of its own
+    # IP addresses are always accepted; a name that this process was configured to bind to is one of its own
     bound = () if ":" in place.host else (place.host,)
     names = {"TRUSTED_HOSTS": " ".join((*(settings.trusted_hosts or ()), *bound))}
     web = [

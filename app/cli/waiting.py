@@ -63,7 +63,7 @@ class WaitLine:
 
 
 def _change(job: Job) -> tuple[object, ...]:
-    """What deserves a line of its own: estimates change all the time, and files by the thousand."""
+    """The changes that are printed: estimates change all the time, and files by the thousand."""
     wait, progress = job["wait"], job["progress"]
     reason, position = (wait["reason"], wait["position"]) if wait else (None, None)
     phase = progress["phase"] if progress else None

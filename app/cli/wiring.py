@@ -1,4 +1,4 @@
-"""What the commands that use the database share."""
+"""Functions that all commands with a database share."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def canaries() -> dict[str, str]:
 
 
 def actor() -> str:
-    """Who runs this command, for the audit log: the user of the operating system and the host."""
+    """Name who runs this command, for the audit log: the user of the operating system and the host."""
     try:
         user = pwd.getpwuid(os.getuid()).pw_name
     except KeyError:  # in a container that gives the process any number

@@ -43,7 +43,7 @@ class Course:
 
     @property
     def waits(self) -> bool:
-        """Whether it has neither started nor ended."""
+        """Whether the job has neither started nor ended."""
         return not self.runs and not self.ended
 
     @property
@@ -111,7 +111,7 @@ class _UserInQueue:
         self.by_limit = self.by_pause = self.by_others = self.by_nobody = 0.0
 
     def seconds(self) -> tuple[float, float, float, float]:
-        """In the order of Cause."""
+        """The seconds by cause, in the order of Cause."""
         return self.by_limit, self.by_pause, self.by_others, self.by_nobody
 
 

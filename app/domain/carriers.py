@@ -11,7 +11,7 @@ from app.domain.queues import SUFFIXES
 
 @dataclass(frozen=True, slots=True)
 class Right:
-    """What an asker may use: a queue, and their slots of its service.
+    """The means of an asker: a queue, and their slots of its service.
 
     user_id: None for the schedule; slots, most_ready: None if no limit holds jobs back; step: of their share, in ranks.
     """

@@ -25,7 +25,7 @@ class Counts:
 
     @classmethod
     def of(cls, behaviours: Iterable[Behaviour]) -> Counts:
-        """Count them one by one."""
+        """Count the behaviours one by one."""
         statuses: Counter[str] = Counter()
         fell_back = 0
         for behaviour in behaviours:

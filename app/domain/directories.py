@@ -32,7 +32,7 @@ class DirectoryEntry:
 
 
 def entries(tests: Mapping[str, int], under: str) -> list[DirectoryEntry]:
-    """What a directory contains: directories first, each by name.
+    """List a directory's contents: directories first, each by name.
 
     A directory that contains nothing but one other directory is shown together with it, as `src/main`.
     tests: numbers of tests by path, all below `under`; under: "" or a directory with its slash.

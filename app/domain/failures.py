@@ -9,13 +9,16 @@ from dataclasses import dataclass
 _NAMED = re.compile(r"`[^`]*`|\"[^\"]*\"|'[^']*'|\S*(?:://|@|/)\S*")
 _ID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b(?=[0-9a-f]*\d)[0-9a-f]{7,64}\b")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-#: How much of a message tells failures apart, in characters.
+#: How much of a message distinguishes failures, in characters.
 MOST = 200
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Fingerprint:
-    """service: of the job; code: of the error; message: with `…` for names and `N` for numbers, so it names nobody."""
+    """The common part of failures that are alike.
+
+    service: of the job; code: of the error; message: with `…` for names and `N` for numbers, so it names nobody.
+    """
 
     service: str
     code: str

@@ -28,7 +28,10 @@ class FairnessMode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FairnessPolicy:
-    """slot_limits: from FAIRNESS_*_LIMIT, by tier; they take precedence over the plan, and a user's own over both."""
+    """The limits on concurrent jobs, and how they are enforced.
+
+    slot_limits: from FAIRNESS_*_LIMIT, by tier; they take precedence over the plan, and a user's own over both.
+    """
 
     mode: FairnessMode = FairnessMode.ENFORCE
     slot_limits: Mapping[Tier, int] = field(default_factory=dict)

@@ -13,7 +13,7 @@ from app.domain.inventories import Test
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """What an analysed commit has of the test.
+    """A test as it is in an analysed commit.
 
     at: when it was committed, if that is known, otherwise analysed; tests: those of the name, by line; skipped: why the
     file could not be read, so that nothing is known of them.

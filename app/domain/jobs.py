@@ -57,10 +57,10 @@ class JobEvent:
 class Job:
     """One accepted request, at one moment.
 
-    trigger: user, anonymous or scheduled; tier, queue: as the reader asked for it, None for a reader who did not;
-    carrier: in whose line an unfinished job is, which no reader is told; next_attempt_at: when it becomes ready again,
-    if it waits for that; maker: parser version or generator, None before a worker starts it; billed: to the reader;
-    outdated: made by another maker than the current one; writing: of a specification only.
+    trigger: user, anonymous or scheduled; tier, queue: of the reader's own request, None without one; carrier: the user
+    in whose line an unfinished job is, which no answer shows; next_attempt_at: when it becomes ready again, if it waits
+    for that; maker: parser version or generator, None before a worker starts it; billed: to the reader; outdated: made
+    by another maker than the current one; writing: of a specification only.
     """
 
     id: UUID
@@ -91,7 +91,7 @@ class Job:
 
     @property
     def is_final(self) -> bool:
-        """Whether it has ended."""
+        """Whether the job has ended."""
         return self.status in FINAL
 
     @property

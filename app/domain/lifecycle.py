@@ -75,7 +75,7 @@ class Delivery:
 
     @property
     def attempt(self) -> int:
-        """1-based; a snooze spends none."""
+        """Number the attempt, from 1; a snooze spends none."""
         return self.retry_count + self.lost_count + 1
 
 

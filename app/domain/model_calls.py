@@ -57,7 +57,7 @@ class Limits:
 
 
 class Cap(StrEnum):
-    """Why no call is made any more."""
+    """The reason why no call is made any more."""
 
     TOKENS_PER_DAY = "tokens_per_day"
     COST_PER_DAY = "cost_per_day"
@@ -101,7 +101,7 @@ class Circuit:
     held_until: datetime | None = None
 
     def way(self, limits: Limits, now: datetime) -> CallWait | bool:
-        """Whether a call must wait, and otherwise whether it is the probe."""
+        """Decide whether a call must wait, and otherwise whether it is the probe."""
         if held := _left(self.held_until, LONGEST_HOLD, now):
             return CallWait(held, outage=True)
         if self.opened_at is None:

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Tier(StrEnum):
-    """What a subscription buys; the value is the PostgreSQL enum `plan_tier`."""
+    """The tier of a subscription; the value is the PostgreSQL enum `plan_tier`."""
 
     FREE = "free"
     PRO = "pro"
@@ -20,7 +20,7 @@ PAID = frozenset({Tier.PRO, Tier.PRO_PLUS, Tier.ENTERPRISE})
 
 
 class EventType(StrEnum):
-    """What is billed; the value is the PostgreSQL enum `usage_event_type`."""
+    """The kind of billed units; the value is the PostgreSQL enum `usage_event_type`."""
 
     ANALYSIS = "analysis"  #: unit: one completed analysis
     SPECVIEW = "specview"  #: unit: one sentence of a specification

@@ -9,7 +9,7 @@ from app.domain.plans import PAID, EventType, Tier
 
 
 class Service(StrEnum):
-    """What the workers of a queue do."""
+    """The kind of work that a queue holds."""
 
     ANALYSIS = "analysis"
     SPECVIEW = "specview"

@@ -21,8 +21,11 @@ class Usage:
         return None if self.limit is None else max(0, self.limit - self.used - self.reserved)
 
     def admits(self, requested: int) -> bool:
-        """Whether `requested` further units stay within the limit; equality is allowed."""
-        return self.limit is None or self.used + self.reserved + requested <= self.limit
+        """Whether `requested` further units stay within the limit; equality is allowed.
+
+        What costs nothing is admitted even if a downgrade has left more used than the limit.
+        """
+        return requested == 0 or self.limit is None or self.used + self.reserved + requested <= self.limit
 
     @property
     def level(self) -> str:

@@ -30,7 +30,7 @@ class Repository:
 
     @property
     def is_local(self) -> bool:
-        """Whether it is below LOCAL_REPOS_ROOT."""
+        """Whether the repository is below LOCAL_REPOS_ROOT."""
         return self.host == LOCAL_HOST
 
     @property

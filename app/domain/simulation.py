@@ -55,7 +55,7 @@ class Run:
 
     @property
     def ended(self) -> float:
-        """When its work ended."""
+        """The time when the job's work ended."""
         return self.started + self.arrival.seconds
 
 

@@ -45,7 +45,7 @@ class Subject:
 
 
 class Mode(StrEnum):
-    """What a job may reuse from earlier ones."""
+    """How far a job may reuse sentences of earlier ones."""
 
     INITIAL = "initial"  #: the existing document, if there is one
     REGENERATE_CACHED = "regenerate_cached"  #: a new version from stored sentences, unless it would say the same
@@ -58,7 +58,7 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Shelf:
-    """Whose stored sentences a job may use: those of the repository, or for a private one the user's own.
+    """The stored sentences that a job may use: those of the repository, or for a private one the user's own.
 
     generator: which wrote them; language: of the sentences; fresh_for: the user who asked for new sentences, and who
     alone has them until a document is billed for them.

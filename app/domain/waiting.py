@@ -12,7 +12,7 @@ from app.domain.words import counted
 
 
 class Reason(StrEnum):
-    """What a job waits for."""
+    """The reason why a job waits."""
 
     STARTING = "starting"  #: a worker is free for it
     WORKERS_BUSY = "workers_busy"
@@ -24,7 +24,7 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Why a job has not started.
+    """The reason why a job has not started.
 
     position: in its line, 1 = next; yours_ahead: how many before it are the user's; running, limit, tier: slots of the
     user, if they are the reason; eta_*: seconds until the start, None if it cannot be estimated.
@@ -206,7 +206,7 @@ def at_limit(
 
 
 def elsewhere(wait: Wait) -> Wait:
-    """The `wait` of a job in a user's line, as it is told to everybody else."""
+    """The `wait` of a job in a user's line, without what only that user may know."""
     if wait.reason is not Reason.USER_AT_LIMIT:
         return replace(wait, yours_ahead=None)
     text = (

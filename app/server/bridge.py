@@ -70,7 +70,7 @@ class Bridge:
         self._app, self._longest, self._client = app, longest_body, client
         self._network, self._is_known = network or client, is_known
         self.drain_seconds = drain_seconds
-        #: Set when the process is told to stop; balancers then see that it is not ready.
+        #: Set when the process gets the signal to stop; balancers then see that it is not ready.
         self.is_stopping = False
         self._work = Pool("request", threads, queued=QUEUED, of_client=OF_CLIENT)
         self._streams = Pool("stream", STREAM_THREADS, queued=0, of_client=STREAM_THREADS)

@@ -40,7 +40,7 @@ def environ(scope: Scope) -> dict[str, Any]:
 
 
 def with_body(environ: dict[str, Any], body: bytes) -> dict[str, Any]:
-    """body: the whole one."""
+    """Add the whole body to a request's environment."""
     return environ | {"wsgi.input": BytesIO(body)}
 
 

@@ -30,7 +30,10 @@ class _Loop(asyncio.SelectorEventLoop):
 
 
 class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
-    """waiting: connections that wait for their client's request, longest first."""
+    """The process that serves connections on an event loop.
+
+    waiting: connections that wait for their client's request, longest first.
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -44,7 +47,7 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
             oldest.transport.abort()
 
     def handle_exit_signal(self) -> None:
-        """SIGTERM: only `/readyz` refuses at first, so that balancers send no more; a second one ends this at once."""
+        """Stop: at first only `/readyz` refuses, so that balancers send no more; a second SIGTERM ends this at once."""
         drain = 0.0 if self.asgi.is_stopping else self.asgi.drain_seconds
         self.asgi.is_stopping = True
         self.loop.call_later(drain, self._stop_listening)

@@ -15,7 +15,9 @@ from app.store.fairness.observed_waits import ObservedWaits
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """parser_version: of the engine in this release; generator: the name of the one that writes specifications.
+    """The limits and versions that apply to every use case.
+
+    parser_version: of the engine in this release; generator: the name of the one that writes specifications.
 
     lease_seconds: of a slot between two heartbeats; languages: that the generator writes, by code; observed_waits: what
     a serving process learns from waits, None: estimates are not corrected.

@@ -82,7 +82,7 @@ def _opens(words: list[str], at: int, *, object_first: bool) -> bool:
 
 
 def _is_object(words: list[str], at: int, *, object_first: bool) -> bool:
-    """After a gerund, or after the verb of `that uses comma operator`."""
+    """Whether a word is the object of a gerund, or of the verb in `that uses comma operator`."""
     before = words[at - 1]
     if base_of_gerund(before):
         if at > 1 and words[at - 2] == "by" and is_noun(words[at]):
@@ -100,7 +100,7 @@ def _is_subject(words: list[str], at: int) -> bool:
 
 
 def _row_end(words: list[str], at: int, *, object_first: bool) -> int:
-    """Where a row of words ends that surely is one noun, though not how it is made."""
+    """Find the end of words that surely are one noun, though their structure is unclear."""
     read = noun_phrase(words, at)
     end = read.end if read else row(words, at)
     if words[at][:1].isupper():  # a label of a page: "Reset all filters button"

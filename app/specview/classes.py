@@ -76,7 +76,7 @@ def _of_verb(word: str) -> str:
 
 
 def _is_strange(word: str) -> bool:
-    """Whether a word in no list is too short to be told, or has other signs than small letters."""
+    """Whether an unknown word is too short to classify, or contains anything but lower-case letters."""
     return not (word.isalpha() and word.islower() and len(word) > 3 and re.search("[aeiouy]", word))
 
 

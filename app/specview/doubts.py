@@ -60,7 +60,7 @@ def has_doubtful_article(words: list[str]) -> bool:
 
 
 def _is_unsure(before: str, body: list[str], after: list[str]) -> bool:
-    """before, after: the words around a row without a determiner."""
+    """Whether words without a determiner may or may not lack an article.  before, after: the words around them."""
     head = body[-1]
     if not takes_article(head) or is_participle(head) or not (is_known(head) or head in NOUNS_TOO):
         return False
@@ -81,5 +81,5 @@ def _opens_twice(rest: list[str]) -> bool:
 
 
 def _is_said(word: str) -> bool:
-    """Whether a condition may say it without a verb: `when empty`."""
+    """Whether a condition may use a word without a verb: `when empty`."""
     return word in ADJECTIVES or word == "not" or word.endswith("ing") or is_participle(word)

@@ -31,7 +31,7 @@ def sentence(title: Title) -> str:
 
 
 def finished(text: str) -> str:
-    """With a capital where the first word is an ordinary one, and one final sign."""
+    """Finish a sentence: a capital, if the first word is an ordinary one, and one final sign."""
     text = " ".join(text.split()).rstrip(".:;, ")
     first = text.split(" ", 1)[0]
     if first in ACRONYMS and first.islower():
@@ -57,7 +57,7 @@ def _row(title: Title, joint: str) -> str:
 
 
 def _predicate(words: list[str], title: Title) -> str | None:
-    """What the name says that something does, of the thing that the suites name, under their conditions."""
+    """The predicate that the name states, of the thing that the suites name, under their conditions."""
     if title.identifier and is_method(words):
         return None
     about = title.about
@@ -79,7 +79,7 @@ def _predicate(words: list[str], title: Title) -> str | None:
 
 
 def _after_colon(words: list[str]) -> int:
-    """Where a predicate follows a title: `array outputs: should ignore …`."""
+    """Find where a predicate follows a title: `array outputs: should ignore …`; 0: nowhere."""
     for at, word in enumerate(words[:-1]):
         if word.endswith(":") and words[at + 1] in ("should", "does", "returns", "throws", "must"):
             return at + 1
@@ -87,7 +87,7 @@ def _after_colon(words: list[str]) -> int:
 
 
 def _rest(read: Predicate, *, strict: bool) -> str | None:
-    """What follows the verb, with articles where the name is a telegram; strict: nothing where it cannot be read."""
+    """The words after the verb, with articles where the name is a telegram; strict: nothing where it cannot be read."""
     rest, note = noted(list(read.rest))
     parts: list[str] = []
     for joint, base, verb, after in _coordinated(read, rest):
@@ -159,7 +159,7 @@ def _conditions(contexts: tuple[str, ...]) -> str:
 
 
 def _context(context: str) -> str:
-    """A suite such as `when …` before a sentence; quoted where it is no whole condition."""
+    """Write a suite such as `when …` as a clause before a sentence, quoted if it is no whole condition."""
     words = list(split_title(context.rstrip(",: ")))
     if words[0].lower() == "and" and len(words) > 1:
         words = words[1:]

@@ -1,4 +1,4 @@
-"""The article of a noun after a preposition, and where English has none: `on click`, `by name`, `per match`."""
+"""Choose the article after a preposition, or none as in `on click`, `by name`, `per match`."""
 
 from __future__ import annotations
 

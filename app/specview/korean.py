@@ -22,7 +22,7 @@ _KINDS = {"example": "사용 예를 보여 줍니다", "benchmark": "성능을 �
 
 
 def sentence(title: Title) -> str:
-    """A sentence with its period."""
+    """Finish a sentence with its period."""
     if title.kind != "test":
         return f"{code(title.text)}의 {_KINDS[title.kind]}{_case(title)}."
     words = spelt_words(title)
@@ -65,7 +65,7 @@ def _predicate(words: list[str], title: Title) -> str | None:
 
 
 def _bare(things: list[str]) -> list[str]:
-    """Without an article, which Korean does not have."""
+    """Drop the article, which Korean does not have."""
     return things[1:] if things[:1] in (["a"], ["an"], ["the"]) else things
 
 
@@ -103,7 +103,7 @@ def _conjugated(noun: str, form: str) -> str:
 
 
 def _parted(words: list[str]) -> tuple[list[str], str]:
-    """What a verb acts on, and the condition after it, told before it in Korean."""
+    """Split off the condition after a verb's object, as Korean puts it first."""
     for at, word in enumerate(words):
         if word in CONDITIONS and word not in ("with", "for") and at + 1 < len(words):
             return words[:at], f"{_condition(words[at:])} "

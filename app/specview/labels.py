@@ -123,7 +123,7 @@ def _conditional(words: list[str], letters: str) -> str | None:
 
 @lru_cache(16_384)
 def _shape(letters: str) -> int | None:
-    """Where a colon belongs, 0 for nowhere; nothing where the letters are those of no label."""
+    """Find where a colon belongs, 0 for nowhere; None if the classes of the words are those of no label."""
     if letters in ("A", "J", "U"):
         return 0
     if len(letters) == 1 and letters not in "NHKQTBYVG":
@@ -148,7 +148,7 @@ def _joined(words: list[str]) -> list[str]:
 
 
 def _numbered(words: list[str]) -> tuple[list[str], str]:
-    """`empty value2` as `empty value` and 2, which tells one of many tests apart."""
+    """`empty value2` as `empty value` and 2, a number that distinguishes one of many tests."""
     if len(words) > 2 and words[-1].isdigit() and words[-2].islower() and class_of(words[-2]) != "R":
         return words[:-1], words[-1]
     found = re.fullmatch(r"([a-z]{3,})([0-9]{1,3})", words[-1])

@@ -1,4 +1,4 @@
-"""What is said of a name that states nothing: its own words as a label, else the name quoted."""
+"""Write a name that states nothing: its own words as a label, else the name quoted."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FOREIGN = re.compile(r"[^\x00-\u024f\u2000-\u2bff]")
 
 
 def mention(words: list[str], title: Title) -> str | None:
-    """The name as a label, or a condition as it is told; nothing where its words have the shape of neither."""
+    """The name as a label or as a condition; None if its words have the shape of neither."""
     if _FOREIGN.search(title.text) or (title.titled and looks_like_code(title.text)):
         return None
     if title.identifier and verb_at(words):

@@ -37,7 +37,7 @@ def about_method(words: list[str], text: str) -> str | None:
 
 
 def verb_at(words: list[str]) -> int:
-    """Where a verb follows the name of a method or an act, 0 for nowhere: `get display name delegates to …`."""
+    """Find the verb after the name of a method or an act, 0 for nowhere: `get display name delegates to …`."""
     if not words or (words[0] not in VERBS and words[0] not in _ACCESSORS):
         return 0
     return next((at for at in range(2, len(words) - 1) if _acts(words, at)), 0)

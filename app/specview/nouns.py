@@ -51,7 +51,7 @@ minimum
 
 
 class Read(NamedTuple):
-    """What was read, and up to where."""
+    """The text that was read, and where it ends."""
 
     text: str
     end: int
@@ -126,7 +126,7 @@ def _named(body: list[str]) -> bool:
 
 
 def row(words: list[str], at: int, *, finite: bool = False) -> int:
-    """Where a row of adjectives and nouns ends."""
+    """Find the end of a row of adjectives and nouns."""
     begun = at
     while at < len(words) and not _ends_run(words, at, begun, finite=finite):
         at += 1

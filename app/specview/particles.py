@@ -31,7 +31,7 @@ def with_particle(text: str, particle: str) -> str:
 
 
 def _closed(text: str, *, liquid_is_open: bool) -> bool | None:
-    """Whether a word ends in a consonant as Koreans say it; None where a foreign word may be said in two ways."""
+    """Whether a word ends in a consonant in Korean; None for a foreign word with two pronunciations."""
     word = text.rstrip(_SIGNS)
     if not word:
         return None

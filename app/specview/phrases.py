@@ -137,7 +137,7 @@ def _object(words: list[str], at: int, base: str) -> Read | None:
 
 
 def be_phrase(words: list[str], at: int) -> Read | None:
-    """What is said with `is`: an adjective, a participle or a noun."""
+    """Read what may follow `is`: an adjective, a participle or a noun.  None: it is not clear."""
     parts: list[str] = []
     while at < len(words) and (words[at] in ADVERBS or is_manner(words[at])):
         parts.append(words[at])

@@ -44,7 +44,7 @@ def _key(heading: str) -> str:
 
 
 def place_of(subject: Subject, language: str) -> Place:
-    """By the folders and the file; then by the outermost suite, or by a topic that the name mentions."""
+    """Find the place of a test by its folders and file; then by its outermost suite, or by a topic in its name."""
     folders, stem = _path(subject.file)
     suites = [heading for suite in subject.suites if (heading := _suite(suite))]
     if folders:

@@ -1,4 +1,4 @@
-"""What a name says that something does, read from its first words: `should …`, `returns …`, `does not …`, `can …`."""
+"""The predicate of a name, read from its first words: `should …`, `returns …`, `does not …`, `can …`."""
 
 from __future__ import annotations
 
@@ -41,7 +41,9 @@ _LOWER = re.compile(r"[a-z]+(?:-[a-z]+)*")
 
 @dataclass(frozen=True, slots=True)
 class Predicate:
-    """verb: in the third person, with its negation, adverbs and auxiliaries; base: its bare form; rest: what follows.
+    """The verb of a sentence and the words after it.
+
+    verb: in the third person, with its negation, adverbs and auxiliaries; base: its bare form; rest: what follows.
 
     conjugated: whether the verb was bare in the name, so that verbs after `and` are bare as well.
     """
@@ -109,7 +111,7 @@ def _verb(first: str, rest: list[str], *, identifier: bool, adverb: bool) -> Pre
 
 
 def _bare(rest: list[str]) -> Predicate | None:
-    """After `should` or `does not`: its verb, with its negation kept."""
+    """Read the verb after `should` or `does not`, and keep its negation."""
     negation = next((word for word in rest[:1] if word.lower() in ("not", "never")), "")
     rest = rest[1:] if negation else rest
     front = 0

@@ -1,4 +1,4 @@
-"""What a test's own name and its suites say, without what only tells a runner that it is a test."""
+"""The meaningful words of a test's name and suites, without markers such as `test_`."""
 
 from __future__ import annotations
 
@@ -38,7 +38,9 @@ _NOISE = listed("test tests spec specs it describe suite unittest testcase")
 
 @dataclass(frozen=True, slots=True)
 class Title:
-    """kind: test, example, benchmark or fuzz; text: the name without marks; case: of a table's row or a subtest.
+    """The parts of a test's name.
+
+    kind: test, example, benchmark or fuzz; text: the name without marks; case: of a table's row or a subtest.
 
     thing: what of the program the suites name, as code; contexts: suites such as "when …", outermost first; about:
     the innermost suite that is neither; titled: whether the framework has titles rather than functions; things: words
@@ -147,7 +149,7 @@ def _surroundings(suites: tuple[str, ...], framework: str) -> tuple[str, tuple[s
 
 
 def _is_context(suite: str) -> bool:
-    """Whether a suite tells when or where: `after closing it`, and not `after hooks`, which names hooks."""
+    """Whether a suite states when or where: `after closing it`, and not `after hooks`, which names hooks."""
     if not _CONTEXT.match(suite) or " " not in suite or suite.startswith("and "):
         return False
     opening, *words = split_title(suite.lower())
@@ -157,7 +159,7 @@ def _is_context(suite: str) -> bool:
 
 
 def _runner_class(suite: str, framework: str) -> bool:
-    """A class that only holds tests, where its name is of the tests and not of the program."""
+    """Whether a suite is a class that only groups tests, so that its name is not of the program."""
     return is_identifier(suite) and (framework in _CLASSES or _TEST_CLASS.fullmatch(suite) is not None)
 
 

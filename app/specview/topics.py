@@ -1,4 +1,4 @@
-"""What names of folders, files and tests are about, in words that people use, in English and Korean."""
+"""The topics of folders, files and tests by their names, in words that people use, in English and Korean."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ def is_code(word: str) -> bool:
 
 
 def is_numbered(word: str) -> bool:
-    """`ext7`, `re3`: a word with a number that tells one of many apart, and no known name such as `UTF8`."""
+    """`ext7`, `re3`: a word with a number that distinguishes one of many, and no known name such as `UTF8`."""
     return _NUMBERED.fullmatch(word) is not None
 
 

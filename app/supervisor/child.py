@@ -21,7 +21,7 @@ LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 @dataclass(frozen=True, slots=True)
 class Child:
-    """What to run.
+    """The program to run.
 
     env: added to ours; ready: says whether it serves (OSError: not yet), None: it serves as soon as it has started.
     """
@@ -47,7 +47,7 @@ class Running:
         self._started_at, self._deaths = 0.0, 0
 
     def start(self, now: float) -> None:
-        """Start it; a missing program counts as one that died at once."""
+        """Start the program; a missing program counts as one that died at once."""
         parent, mark = os.getpid(), self._mark.partition("=")
         self.started_once = True
         self._started_at = now
@@ -76,7 +76,7 @@ class Running:
         return self.is_ready
 
     def hear(self) -> bool:
-        """Pass its output on; False when its output is closed."""
+        """Pass the child's output on; False when that is closed."""
         try:
             data = os.read(self.descriptor or -1, LINE_BYTES)
         except BlockingIOError:
@@ -109,7 +109,7 @@ class Running:
             os.kill(self.pid, number)  # not send_signal(), which would reap it
 
     def kill(self) -> None:
-        """Kill its whole group."""
+        """Kill the child's whole process group."""
         with suppress(ProcessLookupError):
             if self.pid is not None:
                 os.killpg(self.pid, signal.SIGKILL)

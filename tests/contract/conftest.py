@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from sqlalchemy import Engine, create_engine, pool
 
 from tests.databases import Databases
 
@@ -18,6 +19,14 @@ def migrated_url(databases: Databases) -> Iterator[str]:
     """A migrated database that is only read, and so made once per process."""
     with databases.copy() as url:
         yield url
+
+
+@pytest.fixture
+def engine(empty_url: str) -> Iterator[Engine]:
+    """Of a database that was never migrated."""
+    made = create_engine(empty_url, poolclass=pool.NullPool)
+    yield made
+    made.dispose()
 
 
 @pytest.fixture(scope="session")

@@ -28,6 +28,9 @@ PAGES = [
     ROOT / "CONTRIBUTING.md",
 ]
 RECORDS = sorted((DOCS / "adr").glob("[0-9]*.md"))
+#: in the head of a record: what it supersedes, up to the end of the clause, and which record supersedes it
+SUPERSEDES = re.compile(r"(?:Supersedes|replaces) (.+?)(?:\. |\.\n|; |\Z)", re.DOTALL)
+SUPERSEDED = re.compile(r"(?:superseded(?: in part)?|replaced) by \[(\d{4})\]")
 #: pages that were never part of this repository; written in parts, since this file is searched as well
 ABSENT = re.compile(r"\b(?:R[U]LES|C[O]NTRACT|D[E]SIGN)\b|broker[-]facts|\bADR[-]\d|\([C]\d+\)")
 HAZARD = re.compile(r"^\*\*H(\d+) .*?(?=\n\n|\n##|\Z)", re.MULTILINE | re.DOTALL)
@@ -126,6 +129,29 @@ def test_a_decision_is_short_complete_and_in_the_index(record: Path) -> None:
     assert headings[:2] == ["Context", "Decision"]
     assert headings[2].startswith("Why")
     assert headings[3:] == ["Considered", "Consequences", "Tests"]
+
+
+def superseding(head: str) -> set[str]:
+    """The records that one supersedes, by its head: all before its context."""
+    return {number for words in SUPERSEDES.findall(head) for number in re.findall(r"\[(\d{4})\]\(", words)}
+
+
+def test_a_superseded_decision_names_the_new_one_in_its_status() -> None:
+    heads = {path.name[:4]: path.read_text(encoding="utf-8").partition("\n## ")[0] for path in RECORDS}
+    newer = {(old, new) for new, head in heads.items() for old in superseding(head)}
+    older = {(old, new) for old, head in heads.items() for new in SUPERSEDED.findall(head)}
+    assert len(newer) > 4
+    assert newer == older
+
+
+def test_a_record_supersedes_all_that_its_sentence_links_and_no_other() -> None:
+    assert superseding(
+        "Status: accepted; extends [0001](x)\n\nSupersedes a of [0002](x), b of\n[0003](x). [0004](x)"
+    ) == {
+        "0002",
+        "0003",
+    }
+    assert superseding("Status: accepted; superseded in part by [0005](x)") == set()
 
 
 def test_decisions_are_numbered_without_a_gap() -> None:

@@ -1,14 +1,12 @@
 """Migrations only add what the previous release does not notice, until one contracts and says so (docs/adr/0044)."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from alembic import command
-from sqlalchemy import Connection, Engine, create_engine, pool, text
+from sqlalchemy import Connection, Engine, text
 
-from app import migrate as migrating
 from tests.conftest import raw_connection
+from tests.contract.migrating import migrated_to
 
 #: The schema of the previous release.  When it has been replaced everywhere this is the next one.
 PREVIOUS = "0037"
@@ -67,20 +65,6 @@ _LABELS = "SELECT concat(typname, ' ', enumlabel) AS name FROM pg_type JOIN pg_e
 Catalog = dict[str, dict[str, Any]]
 
 
-@pytest.fixture
-def engine(empty_url: str) -> Iterator[Engine]:
-    made = create_engine(empty_url, poolclass=pool.NullPool)
-    yield made
-    made.dispose()
-
-
-def upgrade(engine: Engine, revision: str) -> None:
-    config = migrating._config()
-    with engine.connect() as connection:
-        config.attributes["connection"] = connection
-        command.upgrade(config, revision)
-
-
 def catalog(connection: Connection, query: str) -> Catalog:
     rows = connection.execute(text(query)).mappings()
     return {str(row.get("name") or row["relname"]): dict(row) for row in rows}
@@ -118,10 +102,10 @@ def contracted(before: dict[str, Catalog], after: dict[str, Catalog]) -> set[str
 
 
 def test_nothing_that_the_previous_release_uses_is_gone_or_works_otherwise(engine: Engine) -> None:
-    upgrade(engine, PREVIOUS)
+    migrated_to(engine, PREVIOUS)
     with engine.connect() as connection:
         before = catalogs(connection)
-    upgrade(engine, "head")
+    migrated_to(engine, "head")
     with engine.connect() as connection:
         assert contracted(before, catalogs(connection)) == HARMLESS.keys()
         assert connection.execute(text("SELECT oldest FROM schema_support")).scalar_one() <= PREVIOUS

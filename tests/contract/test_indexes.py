@@ -9,6 +9,7 @@ from uuid import UUID
 
 import psycopg2
 import pytest
+from durable_harness.plans import nodes
 from sqlalchemy import TextClause, text
 from sqlalchemy.engine import make_url
 
@@ -221,10 +222,6 @@ def scans_of(uow: UnitOfWork, statement: TextClause, **parameters: object) -> se
 
 def scans(node: dict[str, Any]) -> bool:
     return "Index Name" in node or node["Node Type"] == "Seq Scan"
-
-
-def nodes(plan: dict[str, Any]) -> list[dict[str, Any]]:
-    return [plan, *(node for child in plan.get("Plans", ()) for node in nodes(child))]
 
 
 def test_every_statement_of_the_hot_path_reads_its_own_index(busy: UnitOfWork) -> None:

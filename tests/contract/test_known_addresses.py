@@ -5,10 +5,7 @@ There are more people than one batch has.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import pytest
-from sqlalchemy import Engine, create_engine, pool, text
+from sqlalchemy import Engine, text
 
 from tests.contract.test_migrations import run
 
@@ -26,13 +23,6 @@ FOUND = """
     SELECT kind, rtrim(split_part(coalesce(email, ''), '@', 1), '0123456789') AS made,
            CAST(email_verified_at AT TIME ZONE 'UTC' AS date)::text AS verified, count(*) AS people
       FROM users GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"""
-
-
-@pytest.fixture
-def engine(empty_url: str) -> Iterator[Engine]:
-    made = create_engine(empty_url, poolclass=pool.NullPool)
-    yield made
-    made.dispose()
 
 
 def test_people_whom_an_operator_knows_are_verified_in_batches(engine: Engine) -> None:

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from types import SimpleNamespace
 
 import pytest
-from alembic import command
 from alembic.script import ScriptDirectory
 from sqlalchemy import Engine, create_engine, pool, text
 
 from app import migrate as migrating
+from tests.contract.migrating import migrated_to
 from tests.contract.migration_locks import Record, recorded, undeclared
 from tests.databases import Databases
 
@@ -28,17 +28,10 @@ def records(databases: Databases) -> Iterator[dict[str, Record]]:
         engine = create_engine(url, poolclass=pool.NullPool)
         for revision in REVISIONS:
             with recorded(engine) as record:
-                upgrade(engine, revision)
+                migrated_to(engine, revision)
             found[revision] = record
         engine.dispose()
         yield found
-
-
-def upgrade(engine: Engine, revision: str) -> None:
-    config = migrating._config()
-    with engine.connect() as connection:
-        config.attributes["connection"] = connection
-        command.upgrade(config, revision)
 
 
 @pytest.mark.parametrize("revision", CHECKED)

@@ -33,13 +33,6 @@ IN_TRANSACTION = """
     SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle in transaction'"""
 
 
-@pytest.fixture
-def engine(empty_url: str) -> Iterator[Engine]:
-    made = create_engine(empty_url, poolclass=pool.NullPool)
-    yield made
-    made.dispose()
-
-
 def run(engine: Engine, action: str, revision: str) -> None:
     """As `alembic upgrade|downgrade REVISION`."""
     config = migrating._config()

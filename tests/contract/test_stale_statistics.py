@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from typing import Any
 from uuid import UUID
 
 import pytest
+from durable_harness.plans import nodes
 from sqlalchemy import TextClause, text
 
 from app.services.analyses.reschedule import VIEWED_WITHIN
@@ -90,10 +90,6 @@ def surprised(databases: Databases) -> Iterator[UnitOfWork]:
                 tx.run(text(f"SELECT brin_summarize_new_values('{index}')"))
         yield uow
         engine.dispose()
-
-
-def nodes(plan: dict[str, Any]) -> list[dict[str, Any]]:
-    return [plan, *(node for child in plan.get("Plans", ()) for node in nodes(child))]
 
 
 def rows_read(uow: UnitOfWork, statement: TextClause, table: str, given: dict[str, object]) -> float:

@@ -11,16 +11,33 @@ from tests.contract.conftest import ROOT
 SOURCES = sorted(path for part in ("app", "tasks") for path in (ROOT / part).rglob("*.py"))
 
 
+#: What makes a type when it is called.
+MAKERS = {"TypeVar", "ParamSpec", "TypeVarTuple", "NewType", "NamedTuple", "namedtuple", "TypedDict", "StrEnum", "Enum"}
+
+
 def types(source: str) -> Iterator[str]:
-    """Names of public classes and of aliases of types: `Links = dict[str, str]`, `Way = Literal["a", "b"]`."""
+    """Names of classes, and of what is assigned: `Links = dict[str, str]`, `Value = TypeVar("Value")`."""
     for node in ast.parse(source).body:
-        if isinstance(node, ast.ClassDef):
-            yield node.name
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Subscript | ast.BinOp | ast.Name):
-            yield from (target.id for target in node.targets if isinstance(target, ast.Name))
+        match node:
+            case ast.ClassDef(name=name):
+                yield name
+            case ast.Assign(targets=targets, value=value) if _is_type(value):
+                yield from (target.id for target in targets if isinstance(target, ast.Name))
+            case ast.AnnAssign(target=ast.Name(id=name), value=value) if value is not None and _is_type(value):
+                yield name
+
+
+def _is_type(value: ast.expr) -> bool:
+    match value:
+        case ast.Subscript() | ast.BinOp() | ast.Name():
+            return True
+        case ast.Call(func=ast.Name(id=maker) | ast.Attribute(attr=maker)):
+            return maker in MAKERS
+    return False
 
 
 def public_types(source: str) -> set[str]:
+    """Without those of one capital letter, which are variables of types everywhere: `T`."""
     return {name for name in types(source) if name[0].isupper() and not name.isupper()}
 
 
@@ -33,7 +50,14 @@ def test_no_type_name_is_defined_twice() -> None:
     assert {name: paths for name, paths in found.items() if len(paths) > 1} == {}
 
 
-@pytest.mark.parametrize("source", ["class Wait: ...", "Wait = Literal['a']", "Wait = tuple[int, str]", "Wait = A | B"])
+@pytest.mark.parametrize(
+    "source",
+    [
+        "class Wait: ...", "Wait = Literal['a']", "Wait = tuple[int, str]", "Wait = A | B", "Wait: TypeAlias = A",
+        "Wait = TypeVar('Wait')", "Wait = typing.TypeVar('Wait', bound=A)", "Wait = NewType('Wait', int)",
+        "Wait = NamedTuple('Wait', [])",
+    ],
+)  # fmt: skip
 def test_a_type_is_found(source: str) -> None:
     assert public_types(source) == {"Wait"}
     assert public_types(source.replace("Wait", "_Wait")) == set()

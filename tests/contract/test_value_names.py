@@ -14,10 +14,16 @@ SOURCES = sorted(
 
 
 def meaningless(source: str) -> Iterator[str]:
-    """Names of variables, parameters, fields and functions that say nothing."""
+    """Names of variables, parameters, fields, attributes and functions that say nothing."""
     for node in ast.walk(ast.parse(source)):
         match node:
-            case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name) | ast.FunctionDef(name=name):
+            case (
+                ast.Name(id=name, ctx=ast.Store())
+                | ast.Attribute(attr=name, ctx=ast.Store())
+                | ast.arg(arg=name)
+                | ast.FunctionDef(name=name)
+                | ast.AsyncFunctionDef(name=name)
+            ):
                 if name.strip("_") in FORBIDDEN:
                     yield f"{node.lineno}: {name}"
 
@@ -28,6 +34,12 @@ def test_no_value_has_a_name_that_says_nothing() -> None:
     assert len(found) > 600
 
 
-@pytest.mark.parametrize("source", ["told = 1", "def f(asked): ...", "def _told(): ...", "for told in x: ..."])
+@pytest.mark.parametrize(
+    "source",
+    [
+        "told = 1", "def f(asked): ...", "def _told(): ...", "async def told(): ...", "for told in x: ...",
+        "self.told = 1", "self._asked: int = 1",
+    ],
+)  # fmt: skip
 def test_such_a_name_is_found(source: str) -> None:
     assert len(list(meaningless(source))) == 1

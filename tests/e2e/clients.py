@@ -30,7 +30,7 @@ from app.store.core.database_errors import is_databases
 from app.store.jobs.idempotency import Stored
 from app.web.jobs.job_json import rendered
 from tests.conftest import World, id_of, keyed
-from tests.race.scenes import account
+from tests.services.busy import account
 
 #: What is asked for how often: most of all, new work.
 HABITS = {

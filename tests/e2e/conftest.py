@@ -23,7 +23,7 @@ from app.services.policy import Policy
 from app.web.jobs.job_json import job_json
 from tests.conftest import World
 from tests.nodes import LocalWorker, Nodes
-from tests.race.scenes import account
+from tests.services.busy import account
 
 #: A repository that keeps a worker busy for some seconds: each file is parsed by rules that walk it whole.
 SLOW_FILES = 600

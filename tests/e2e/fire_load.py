@@ -23,7 +23,7 @@ from app.services.specifications.submit_specification import WantedSpecification
 from app.store.core.database_errors import is_databases
 from tests.conftest import World
 from tests.e2e.fire_checks import LEAKED
-from tests.race.scenes import account
+from tests.services.busy import account
 from tests.services.specifications.writing import of_a_model
 
 #: Of the naps that stand for analyses; some are long, so that a stop or a kill meets them.

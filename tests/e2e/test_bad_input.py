@@ -37,7 +37,7 @@ def test_every_hostile_repository_ends_completed_and_leaves_nothing_on_disk(syst
     assert worker.container.status == "running"
     assert system.world.rows("SELECT 1 FROM quota_reservations UNION ALL SELECT 1 FROM kombu_dead_letter") == []
     work = tmp_path / "home" / "work"
-    wait_for(lambda: not list(work.glob("*")), "the work folder to be empty", seconds=5)
+    wait_for(lambda: not list(work.glob("*")), "the work folder to be empty")
 
 
 def test_what_can_be_refused_at_submission_is_refused_there(system: System, tmp_path: Path) -> None:

@@ -26,12 +26,12 @@ def test_a_worker_that_is_asked_to_stop_hands_its_running_job_back_at_once_and_u
     system: System, stop: signal.Signals
 ) -> None:
     job_id = system.submit(system.user(), "slow")
-    worker = system.stalling_worker(processes=2)
+    worker = system.stalling_worker(processes=2, LEASE_SECONDS="120")
     system.wait(job_id, "running")
     children = worker.container.children()
     worker.kill(signal=stop)
-    # two by default, and some for a machine that is busy; the figures are from `make prove-rolling`
-    wait_for(lambda: system.job(job_id)["status"] == "queued", "the job to be handed back", seconds=8)
+    # the end of its lease would hand it back after two minutes; the figures are from `make prove-rolling`
+    wait_for(lambda: system.job(job_id)["status"] == "queued", "the job to be handed back", seconds=30)
     assert not [child for child in children if child.is_running() and child.status() != psutil.STATUS_ZOMBIE]
     worker.container.wait()
     assert_uncharged(system, job_id)

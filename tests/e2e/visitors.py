@@ -85,7 +85,7 @@ class Site:
 
     def _sign_in(self, page: Page, user_id: UUID) -> None:
         """By a link, as `fairlane user link` prints one."""
-        secret = sessions.sign_in_link(self.system.world.uow, user_id, now=datetime.now(UTC))
+        secret = sessions.sign_in_link(self.system.world.uow, user_id, actor="cli:test", now=datetime.now(UTC))
         page.goto(f"{self.web.url}/sign-in?token={secret}")
         page.locator("main").get_by_role("button").click()
         expect(page.locator("form.who")).to_be_visible()

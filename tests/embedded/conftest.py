@@ -35,7 +35,7 @@ def ask() -> Ask:
     """Run one statement on a server."""
 
     def run(url: str, statement: str) -> list[tuple[object, ...]]:
-        with closing(psycopg2.connect(url.replace("+psycopg2", ""), connect_timeout=5)) as connection:
+        with closing(psycopg2.connect(url.replace("+psycopg2", ""), connect_timeout=60)) as connection:
             connection.autocommit = True
             with connection.cursor() as cursor:
                 cursor.execute(statement)

@@ -82,7 +82,14 @@ def test_uncommitted_files_are_counted_where_head_is_read(repository: Path) -> N
     (repository / ".git" / "info").mkdir(exist_ok=True)
     (repository / ".git" / "info" / "exclude").write_text("ignored\n")
     head = git(repository, "rev-parse", "HEAD")[:10]
-    for options in ([], ["--commit", "@"], ["--compare", "old"]):
+    named = (["--commit", "@"], ["--commit", "HEAD~0"], ["--commit", git(repository, "branch", "--show-current")])
+    compared = (
+        ["--compare", "old"],
+        ["--compare", "old.."],
+        ["--compare", "old...@"],
+        ["--commit", "old", "--compare", "HEAD"],
+    )
+    for options in ([], *named, *compared):
         said = run(str(repository), *options).stderr
         assert said == f"2 changed files are not read: this is commit {head}, not the work tree\n"
     assert run(str(repository), "--commit", "old").stderr == ""

@@ -14,7 +14,6 @@ from app.services.analyses.submit import submit
 from app.services.jobs.answers import Answer, Key
 from app.services.jobs.cancel import cancel
 from app.services.operations.sweep import sweep
-from app.store.accounts import users
 from app.store.accounts.users import Account
 from tests.conftest import World
 
@@ -32,13 +31,6 @@ class Scene:
 
 #: Sets a scene, from a fresh beginning each time.
 Make = Callable[[World], Scene]
-
-
-def account(world: World, user_id: UUID) -> Account:
-    with world.uow.begin() as tx:
-        found = users.find(tx, user_id)
-    assert found is not None
-    return found
 
 
 def accepting(user_id: UUID, wanted: Wanted, key: Key[Answer] | None = None) -> Action:

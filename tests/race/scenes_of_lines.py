@@ -9,7 +9,8 @@ from app.domain.lifecycle import Outcome
 from app.domain.plans import Tier
 from app.services.jobs.answers import Answer
 from tests.conftest import World
-from tests.race.scenes import Make, Scene, accepting, account, cancelling, finishing, starting
+from tests.race.scenes import Make, Scene, accepting, cancelling, finishing, starting
+from tests.services.busy import account
 
 CARRIER = "SELECT user_id FROM kombu_message WHERE task_id = :id"
 

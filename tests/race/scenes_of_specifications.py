@@ -20,7 +20,8 @@ from app.services.specifications.submit_specification import WantedSpecification
 from app.store.core.batch import Batch
 from app.store.specifications import spec_documents, spec_words
 from tests.conftest import World
-from tests.race.scenes import Action, Make, Scene, account, cancelling
+from tests.race.scenes import Action, Make, Scene, cancelling
+from tests.services.busy import account
 from tests.services.specifications.writing import Writing, file_of, of_a_model
 
 SHOP = file_of("tests/test_shop.py", "test_buys", "test_sells")

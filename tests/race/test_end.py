@@ -17,7 +17,7 @@ from app.services.jobs.heartbeat import beat
 from app.store.accounts import users
 from app.store.jobs import quota, requests
 from tests.conftest import World
-from tests.race.scenes import account
+from tests.services.busy import account
 
 ROUNDS = 150
 WAITING = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"

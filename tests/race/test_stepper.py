@@ -20,7 +20,8 @@ from app.store.jobs import messages, quota
 from tests.conftest import World
 from tests.race.conftest import Theatre
 from tests.race.footprints import Catalogue
-from tests.race.scenes import Scene, account
+from tests.race.scenes import Scene
+from tests.services.busy import account
 
 TOUCH = "UPDATE {0} SET n = n + 1 WHERE id = {1}"
 

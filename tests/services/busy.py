@@ -159,7 +159,7 @@ def _limited(world: World) -> dict[str, UUID]:
 
 def _accounts(world: World, user: UUID) -> None:
     tokens.add_token(world.uow, user, scopes=("read",), name="ci", now=world.now)
-    sessions.sign_in_link(world.uow, user, now=world.now)
+    sessions.sign_in_link(world.uow, user, actor="cli:test", now=world.now)
     send_newest_slot(
         world.uow,
         ScheduledEntry("sweep", "tasks.maintenance.sweep", timedelta(minutes=5), "analysis_scheduled"),

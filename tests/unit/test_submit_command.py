@@ -1,5 +1,6 @@
 """`fairlane submit` says what is wrong with what it was given, before it asks anybody."""
 
+import json
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -9,21 +10,22 @@ from click.testing import CliRunner
 
 from app.cli.submit import submit
 
-Refusing = Callable[[int], str]
+Answering = Callable[..., str]
 
 
 @pytest.fixture
-def refusing() -> Iterator[Refusing]:
-    """The address of a service that answers everything with one status."""
+def answering() -> Iterator[Answering]:
+    """The address of a service that answers everything with one status and body."""
     servers: list[HTTPServer] = []
 
-    def serve(status: int) -> str:
+    def serve(status: int, body: bytes = b"") -> str:
         class Service(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 self.rfile.read(int(self.headers["Content-Length"]))
                 self.send_response(status)
-                self.send_header("Content-Length", "0")
+                self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
+                self.wfile.write(body)
 
             def log_message(self, *_: object) -> None:
                 """Say nothing."""
@@ -50,10 +52,24 @@ def test_a_token_that_is_none_is_told_and_not_shown(token: str) -> None:
     ("status", "code"),
     [(400, 2), (422, 2), (402, 3), (429, 4), (500, 4), (502, 4), (503, 4), (401, 5), (403, 5), (404, 5), (409, 5)],
 )
-def test_a_refusal_is_never_the_exit_code_of_a_failed_analysis(refusing: Refusing, status: int, code: int) -> None:
-    done = CliRunner().invoke(submit, ["local:shop"], env={"FAIRLANE_URL": refusing(status)})
+def test_a_refusal_is_never_the_exit_code_of_a_failed_analysis(answering: Answering, status: int, code: int) -> None:
+    done = CliRunner().invoke(submit, ["local:shop"], env={"FAIRLANE_URL": answering(status)})
     assert (done.exit_code, done.stdout) == (code, "")
     assert done.stderr.startswith("fairlane: ")
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [("repository_not_found", 5), ("access_denied", 5), ("commit_not_found", 5), ("host_refused", 5), ("git_timeout", 4),
+     ("git_failed", 4), ("too_many_tests", 1), ("time_limit", 1)],
+)  # fmt: skip
+def test_what_a_worker_found_out_has_the_exit_code_of_a_refusal(answering: Answering, error: str, code: int) -> None:
+    failure = {"code": error, "message": "It failed.", "retryable": False}
+    job = {"id": "x", "status": "failed", "wait": None, "progress": None, "summary": None, "error": failure,
+           "links": {"page": "/analyses/x"}}  # fmt: skip
+    env = {"FAIRLANE_URL": answering(200, json.dumps(job).encode())}
+    done = CliRunner().invoke(submit, ["acme/shop", "--commit", "a" * 40, "--wait"], env=env)
+    assert done.exit_code == code, done.output
 
 
 def test_a_service_that_is_not_there_is_named() -> None:

@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 from service_harness.application import POLICY, SETTINGS, Web, resolve
+from sqlalchemy import text
 
+from app.store.accounts.users import Account
 from app.store.core.unit_of_work import UnitOfWork
 from app.web import create_app
 from app.web.core.wiring import WebWiring
@@ -44,6 +46,26 @@ def web(make_web: Callable[..., Web]) -> Web:
 def make_own_web(uow: UnitOfWork) -> Callable[..., Web]:
     """As make_web, but no other test gets the application: it may be changed."""
     return lambda **settings: Web(create_app(wired_for_tests(uow, **settings)), uow)
+
+
+@pytest.fixture
+def operator(web: Web) -> dict[str, str]:
+    """The header of an operator's token."""
+    return web.token(web.user(is_operator=True).user_id, "operator")
+
+
+@pytest.fixture
+def boss(web: Web) -> Account:
+    """An operator who is signed in."""
+    account = web.user(is_operator=True)
+    web.sign_in(account)
+    return account
+
+
+def rows(web: Web, query: str, **given: Any) -> list[Any]:
+    """What a query finds."""
+    with web.uow.begin() as tx:
+        return list(tx.run(text(query), **given).all())
 
 
 def wired_for_tests(uow: UnitOfWork, **settings: Any) -> WebWiring:

@@ -6,13 +6,13 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
-from typing import Any
 
 from service_harness.application import Web
 from sqlalchemy import text
 
 from app.services.operations.send_schedule import ScheduledEntry
 from tests.conftest import raw_connection
+from tests.web.conftest import rows
 
 #: Like those of celeryconfig.py, which no process of the web reads.
 ENTRIES = (
@@ -20,11 +20,6 @@ ENTRIES = (
     ScheduledEntry("sweep", "tasks.maintenance.sweep", timedelta(minutes=5), "analysis_scheduled"),
 )
 NODE = 4_000_000_000_123  # larger than half of what an advisory lock shows of its key
-
-
-def rows(web: Web, statement: str, **values: Any) -> list[Any]:
-    with web.uow.begin() as tx:
-        return list(tx.run(text(statement), **values).all())
 
 
 @contextmanager

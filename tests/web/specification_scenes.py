@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
+import pytest
 from apiflask import APIFlask
 from flask import render_template
 from playwright.sync_api import Page
@@ -21,6 +22,7 @@ from app.domain.queues import Service
 from app.domain.repositories import Repository
 from app.domain.specification import Behaviour, Domain, Feature, Mode, Specification
 from app.domain.specification_changes import compare
+from app.store.core.unit_of_work import UnitOfWork
 from app.web.core.languages import lazy_gettext
 from app.web.core.schemas import SpecificationChangesQuery, SpecificationQuery
 from app.web.jobs.job_json import job_json
@@ -40,6 +42,7 @@ from app.web.specifications.view import (
     Side,
 )
 from tests.web.apps import Apps
+from tests.web.conftest import lending
 from tests.web.made_up import (
     AT,
     COMMIT,
@@ -223,6 +226,13 @@ def add_made_up_page(app: APIFlask) -> None:
 
 
 SCENE_APPS = Apps(add_made_up_page)
+
+
+@pytest.fixture(name="make_web")
+def make_web_of_scenes(uow: UnitOfWork) -> Iterator[Callable[..., Web]]:
+    """In a module that imports it: applications that have the pages of scenes."""
+    with lending(SCENE_APPS, uow) as make:
+        yield make
 
 
 def a_document(make: Callable[[], DocumentPage], act: Callable[[Page], object] | None = None) -> Scene:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
 from service_harness.application import Web, csrf
-from sqlalchemy import text
 
 from app.services.accounts import passwords
 from app.services.accounts.accounts import Account
 from app.store.accounts import exporting
+from tests.web.conftest import rows
 from tests.web.test_passwords import EMAIL, PASSWORD, cookie, send
 
 NEW = "another long password"
@@ -24,11 +23,6 @@ def web(make_web: Callable[..., Web]) -> Web:
     web = make_web(sign_up="open")
     send(web, "/sign-up")
     return web
-
-
-def rows(web: Web, query: str, **given: Any) -> list[Any]:
-    with web.uow.begin() as tx:
-        return list(tx.run(text(query), **given).all())
 
 
 def other_browser(web: Web) -> FlaskClient:

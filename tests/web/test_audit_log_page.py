@@ -13,7 +13,8 @@ from app.services.accounts import accounts
 from app.services.operations import dead_letters, queues
 from app.services.operations.dead_letters import Chosen
 from app.web.operations.console_words import ACTIONS
-from tests.web.operations import letter, rows
+from tests.web.conftest import rows
+from tests.web.operations import letter
 
 LOG = "/operator/audit"
 ROOT = Path(__file__).parents[2]
@@ -24,13 +25,6 @@ def lines(page: str) -> list[list[str]]:
     body = page.split("<tbody>")[1].split("</tbody>", maxsplit=1)[0]
     cells = [re.findall(r"<t[hd].*?</t[hd]>", row, re.DOTALL) for row in body.split("</tr>")[:-1]]
     return [[" ".join(re.sub(r"<[^>]*>", " ", cell).split()) for cell in row] for row in cells]
-
-
-@pytest.fixture
-def boss(web: Web) -> accounts.Account:
-    account = web.user(is_operator=True)
-    web.sign_in(account)
-    return account
 
 
 def test_each_action_is_told_with_who_what_and_when(web: Web, boss: accounts.Account) -> None:

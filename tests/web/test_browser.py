@@ -11,15 +11,16 @@ import pytest
 from playwright.sync_api import Page
 from service_harness.application import Web
 
-from app.store.core.unit_of_work import UnitOfWork
 from app.web.jobs.api import LIVE
 from tests.tiers import proofs
 from tests.web.account_scenes import ACCOUNT_SCENES
 from tests.web.browser import chromium, layout, served, violations
-from tests.web.conftest import lending
 from tests.web.operator_scenes import OPERATOR_SCENES
 from tests.web.scenes import SCENES, running
-from tests.web.specification_scenes import SCENE_APPS, SPECIFICATION_SCENES
+from tests.web.specification_scenes import (
+    SPECIFICATION_SCENES,
+    make_web_of_scenes,  # noqa: F401  a fixture
+)
 from tests.web.specification_visits import SPECIFICATION_VISITS
 
 HEIGHT = 900
@@ -37,13 +38,6 @@ LEADING_ON = {
     "pages.show_problem", "pages.download_shared", "pages.compare_commits", "pages.export_account", "pages.show_now",
     "pages.come_back", "pages.show_dashboard",
 }  # fmt: skip
-
-
-@pytest.fixture
-def make_web(uow: UnitOfWork) -> Iterator[Callable[..., Web]]:
-    """Applications that have the pages of scenes."""
-    with lending(SCENE_APPS, uow) as make:
-        yield make
 
 
 @pytest.fixture(scope="module")

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 from service_harness.application import Web, csrf
-from sqlalchemy import text
 
 from app.services.accounts import accounts, confirmations
 from tests.web.authenticators import PRESENT, Authenticator
+from tests.web.conftest import rows
 from tests.web.test_passkeys import options, register
 from tests.web.test_passwords import EMAIL, PASSWORD, cookie, send
 
@@ -24,11 +24,6 @@ NEW = "another long password"
 @pytest.fixture
 def web(make_web: Callable[..., Web]) -> Web:
     return make_web(sign_up="open", **GITHUB)
-
-
-def rows(web: Web, query: str) -> list[Any]:
-    with web.uow.begin() as tx:
-        return list(tx.run(text(query)).all())
 
 
 def let_time_pass(web: Web) -> None:

@@ -116,7 +116,10 @@ def test_somebody_without_a_unit_left_is_told_when_and_that_results_are_free(web
     web.completed(done)
     web.sign_in(person)
     told = text_of(web.post("/analyses", repository="acme/next").text)
-    assert re.search(r"1 used, 0 reserved, 1 in all\. The next period begins \d{4}-\d\d-\d\d \d\d:\d\d UTC", told)
+    assert re.search(
+        r"used 1 of 1 units this period, with 0 more reserved by unfinished jobs\. The next period begins \d{4}-\d\d-\d\d \d\d:\d\d UTC",
+        told,
+    )
     assert "press Check" not in told
     known = web.post("/analyses", repository="acme/done")
     assert (known.status_code, known.headers["Location"]) == (303, f"/analyses/{done}")

@@ -7,17 +7,11 @@ from service_harness.application import Web, now
 
 from app.domain.plans import Tier
 from app.services.accounts import accounts
-from tests.web.operations import bury_all, letter, rows
+from tests.web.conftest import rows
+from tests.web.operations import bury_all, letter
 
 DEAD = "/operator/dead"
 ACTS = "SELECT actor, action, facts -> 'ids' FROM audit_log WHERE action LIKE 'dead.%' ORDER BY id"
-
-
-@pytest.fixture
-def boss(web: Web) -> accounts.Account:
-    account = web.user(is_operator=True)
-    web.sign_in(account)
-    return account
 
 
 @pytest.mark.usefixtures("boss")

@@ -73,7 +73,7 @@ def user(web: Web, key: Authenticator) -> UUID:
     spec = web.client.post("/api/v1/specs", json={"analysis_id": job}, headers=token).json["id"]
     web.written(spec)
     assert web.client.post(f"/api/v1/specs/{spec}/share", headers=token).status_code in {200, 201}
-    sessions.sign_in_link(web.uow, account.user_id, now=now())
+    sessions.sign_in_link(web.uow, account.user_id, actor="cli:test", now=now())
     password_resets.ask_to_verify(web.uow, account, now=now())
     assert left(web, account.user_id).keys() == {*WAYS_IN, *REACHES}
     web.post("/sign-out")
@@ -85,7 +85,7 @@ def by_printed_reset(web: Web, _: UUID) -> None:
 
 
 def by_operators_reset(web: Web, _: UUID) -> None:
-    secret = password_resets.hand_out(web.uow, accounts.find_person(web.uow, EMAIL), now=now())
+    secret = password_resets.hand_out(web.uow, accounts.find_person(web.uow, EMAIL), actor="cli:test", now=now())
     assert reset(web, f"/reset?token={secret}").status_code == 303
 
 
@@ -96,7 +96,7 @@ def by_mailed_reset(web: Web, _: UUID) -> None:
 
 
 def by_operators_sign_in_link(web: Web, user: UUID) -> None:
-    secret = sessions.sign_in_link(web.uow, user, now=now())
+    secret = sessions.sign_in_link(web.uow, user, actor="cli:test", now=now())
     assert web.post("/sign-in", f"/sign-in?token={secret}", token=secret).status_code == 303
 
 

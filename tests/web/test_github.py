@@ -12,13 +12,13 @@ from urllib.parse import urlencode
 import pytest
 from pydantic import SecretStr
 from service_harness.application import Web, csrf
-from sqlalchemy import text
 from werkzeug.test import TestResponse
 
 from app.services.accounts import github as use_cases
 from app.services.accounts import sign_in_methods
 from app.web.accounts import github as asking
 from app.web.accounts.github_pages import DENIED
+from tests.web.conftest import rows
 from tests.web.github_double import CLIENT, Double, github
 from tests.web.test_passwords import EMAIL, PASSWORD, cookie, send
 
@@ -61,11 +61,6 @@ def sign_in(web: Web, double: Double) -> TestResponse:
 
 def link(web: Web, double: Double) -> TestResponse:
     return come_back(web, **double.authorise(lead(web, "/account/github", "/account")))
-
-
-def rows(web: Web, query: str) -> list[Any]:
-    with web.uow.begin() as tx:
-        return list(tx.run(text(query)).all())
 
 
 def test_without_its_settings_there_is_no_trace_of_it(make_web: Callable[..., Web]) -> None:

@@ -62,3 +62,14 @@ def test_secrets_of_webhooks_are_read_with_a_predecessor(uow: UnitOfWork) -> Non
     rings = [app.extensions[EXTENSION].keyring for app in (old, new)]
     row = under(uow, FIRST).user().user_id
     assert rings[1].open(rings[0].seal(b"secret", row), row) == b"secret"
+
+
+def test_nobody_is_signed_out_between_two_webs_if_both_know_the_new_key_before_one_signs_with_it(
+    uow: UnitOfWork,
+) -> None:
+    old = under(uow, FIRST, SECOND, FIRST)
+    old.sign_in(old.user())
+    new = under(uow, SECOND, FIRST, before=old)
+    new.client.get("/account/confirm?next=/account")  # writes into the session, so the cookie has a new signature
+    assert is_signed_in(under(uow, FIRST, SECOND, FIRST, before=new))
+    assert not is_signed_in(under(uow, FIRST, before=new))  # without the first step

@@ -9,18 +9,12 @@ from service_harness.application import Web, now
 
 from app.domain.plans import Tier
 from app.services.accounts import accounts
-from tests.web.operations import bury_all, letter, rows
+from tests.web.conftest import rows
+from tests.web.operations import bury_all, letter
 
 DEAD, MANY = "/operator/dead", "/operator/dead/many"
 ACTS = "SELECT actor, action, subject, facts -> 'ids', facts ->> 'reason' FROM audit_log WHERE action LIKE 'dead.%'"
 LEFT = "SELECT id FROM kombu_dead_letter ORDER BY id"
-
-
-@pytest.fixture
-def boss(web: Web) -> accounts.Account:
-    account = web.user(is_operator=True)
-    web.sign_in(account)
-    return account
 
 
 def fields(page: str, verb: str) -> dict[str, str]:

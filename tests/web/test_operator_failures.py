@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
 from service_harness.application import Web, now
 
 from app.services.operations.failures import read_failures
-from tests.web.operations import rows
+from tests.web.conftest import rows
 from tests.web.test_audit_log_page import lines
 
 API, PAGE = "/api/v1/operator/failures", "/operator/failures"
-
-
-@pytest.fixture
-def operator(web: Web) -> dict[str, str]:
-    return web.token(web.user(is_operator=True).user_id, "operator")
 
 
 def test_failures_that_differ_in_names_and_numbers_are_one_group(web: Web, operator: dict[str, str]) -> None:

@@ -15,7 +15,8 @@ from app.domain.queues import ALL_QUEUES
 from app.services.accounts import accounts
 from app.services.operations import nodes, queues
 from app.web.site.template_filters import seconds
-from tests.web.operations import NODE, gone_node, node, rows
+from tests.web.conftest import rows
+from tests.web.operations import NODE, gone_node, node
 
 LIMITS = "SELECT actor, action, subject, facts FROM audit_log WHERE action LIKE '%.limit' ORDER BY id"
 

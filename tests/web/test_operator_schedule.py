@@ -13,7 +13,8 @@ from app.services.operations.schedule import AskedRun
 from app.services.operations.send_schedule import send_newest_slot
 from app.store.operations import schedule as store
 from tests.conftest import raw_connection
-from tests.web.operations import ENTRIES, rows
+from tests.web.conftest import rows
+from tests.web.operations import ENTRIES
 
 API, PAGE = "/api/v1/operator/schedule", "/operator/schedule"
 MESSAGES = "SELECT q.name, m.payload FROM kombu_message m JOIN kombu_queue q ON q.id = m.queue_id"
@@ -155,7 +156,7 @@ def test_the_page_says_why_nothing_was_sent_and_when_something_last_was(web: Web
     assert "sweep was not sent, because an operator sent it less than 10 s ago." in run()
     rows(web, "UPDATE schedule_entries SET asked_at = asked_at - interval '1 h' RETURNING 1")
     page = run()
-    assert "sweep was not sent, because its last message waits on analysis_scheduled or runs." in page
+    assert "sweep was not started: its previous run is still queued on analysis_scheduled or in progress." in page
     assert "sweep was sent" not in page
     assert "60 min ago" in page
     assert len(rows(web, LOG)) == 1

@@ -7,14 +7,10 @@ from datetime import datetime
 import pytest
 from service_harness.application import Web, now
 
-from tests.web.operations import NODE, bury_all, letter, node, rows
+from tests.web.conftest import rows
+from tests.web.operations import NODE, bury_all, letter, node
 
 WORKERS, DEAD = "/api/v1/operator/workers", "/api/v1/operator/dead"
-
-
-@pytest.fixture
-def operator(web: Web) -> dict[str, str]:
-    return web.token(web.user(is_operator=True).user_id, "operator")
 
 
 def test_a_living_node_is_shown_with_its_queues_and_the_jobs_that_it_runs(

@@ -87,7 +87,7 @@ def test_a_session_cookie_alone_cannot_write_through_the_api(make_web: Callable[
 
 def test_a_link_signs_in_once_and_only_by_its_button(web: Web) -> None:
     user = web.user()
-    secret = sessions.sign_in_link(web.uow, user.user_id, now=datetime.now(UTC))
+    secret = sessions.sign_in_link(web.uow, user.user_id, actor="cli:test", now=datetime.now(UTC))
     path = f"/sign-in?token={secret}"
     for _ in range(2):  # previews of links do not spend them
         page = web.client.get(path)

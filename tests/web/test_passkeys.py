@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 from service_harness.application import Web, csrf
-from sqlalchemy import text
 from werkzeug.test import TestResponse
 
 from app.services.accounts import passkeys, passwords, sign_in_methods, sign_up
 from tests.web.authenticators import PRESENT, Authenticator
+from tests.web.conftest import rows
 from tests.web.test_passwords import EMAIL, PASSWORD, cookie, send
 
 KINDS = {"register": "/account/passkeys", "sign in": "/sign-in/passkey", "sign up": "/sign-up/passkey"}
@@ -41,11 +41,6 @@ def register(web: Web, key: Authenticator, name: str = "My phone") -> TestRespon
 def sign_in(web: Web, key: Authenticator) -> TestResponse:
     answer = key.get(options(web, KINDS["sign in"]))
     return web.post(KINDS["sign in"], "/sign-in", credential=answer)
-
-
-def rows(web: Web, query: str) -> list[Any]:
-    with web.uow.begin() as tx:
-        return list(tx.run(text(query)).all())
 
 
 @pytest.fixture

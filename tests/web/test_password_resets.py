@@ -21,6 +21,7 @@ from app.concurrency import Lane
 from app.services.accounts import password_hashes, password_resets
 from app.web.accounts import mails, notices, verification
 from tests.web.authenticators import Authenticator
+from tests.web.conftest import rows
 from tests.web.mail_double import MailServer, mail_server
 from tests.web.test_passkeys import register
 from tests.web.test_passkeys import sign_in as sign_in_by_passkey
@@ -53,11 +54,6 @@ def web(make_web: Callable[..., Web], post: MailServer) -> Web:
     rows(web, "DELETE FROM one_time_secrets RETURNING 1")
     post.said.clear()
     return web
-
-
-def rows(web: Web, query: str) -> list[Any]:
-    with web.uow.begin() as tx:
-        return list(tx.run(text(query)).all())
 
 
 def words(mail: Message) -> str:

@@ -23,7 +23,7 @@ from tests.web.serving import ask, serving
 from tests.web.signing_in import Signers, form, send
 
 SOCKETS = int(os.environ.get("SOCKETS", "60"))
-#: What health may take: generous, as machines are slow; the proof on a quiet machine says 0.1.
+#: What slow clients may add to health: generous, as machines are slow; the proof on a quiet machine says 0.1.
 SECONDS = float(os.environ.get("SOCKETS_SECONDS", "4"))
 ASKED = 20
 #: Clients' addresses that sign in, and what a read may take beside them where the machine is quiet.
@@ -135,18 +135,21 @@ def test_health_answers_under_many_slow_connections(kind: str, port: int, web: W
     with many_files(), crowds(port, long_result, watched)[kind]():
         took = slowest(port)
         print(f"{SOCKETS} connections, {kind}: health within {took * 1000:.0f} ms, without them {alone * 1000:.0f}")
-        assert took < SECONDS
+        assert took < alone + SECONDS
 
 
 @pytest.mark.proof
 def test_health_answers_under_all_kinds_at_once(port: int, web: Web, long_result: str) -> None:
     watched = web.submit("watched").json["id"]
+    alone = slowest(port)
     with many_files(), ExitStack() as held:
         for make in crowds(port, long_result, watched).values():
             held.enter_context(make())
         took = slowest(port)
-        print(f"{SOCKETS} connections of each kind: health within {took * 1000:.0f} ms")
-        assert took < SECONDS
+        print(
+            f"{SOCKETS} connections of each kind: health within {took * 1000:.0f} ms, without them {alone * 1000:.0f}"
+        )
+        assert took < alone + SECONDS
 
 
 @pytest.mark.proof

@@ -6,14 +6,11 @@ import pytest
 from playwright.sync_api import Page
 from service_harness.application import Web
 
-from app.store.core.unit_of_work import UnitOfWork
 from tests.web.browser import chromium
-from tests.web.conftest import lending
 from tests.web.made_up import AT, COMMIT, HOSTILE, hostile, large, shop, specification
 from tests.web.specification_scenes import (
     FAILED,
     PATH,
-    SCENE_APPS,
     SHARED,
     SHOWN_ONCE,
     SPECIFICATION_SCENES,
@@ -23,18 +20,12 @@ from tests.web.specification_scenes import (
     history,
     history_page,
     job_page,
+    make_web_of_scenes,  # noqa: F401  a fixture
     owners,
     shown,
 )
 from tests.web.test_browser import opened
 from tests.web.test_specification_exports import Shown
-
-
-@pytest.fixture
-def make_web(uow: UnitOfWork) -> Iterator[Callable[..., Web]]:
-    """Applications that have the pages of scenes."""
-    with lending(SCENE_APPS, uow) as make:
-        yield make
 
 
 def page(web: Web, template: str, make: Callable[[], Any]) -> str:

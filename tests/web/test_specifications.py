@@ -6,7 +6,8 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from service_harness.application import Web
+from service_harness.application import Web, commit_of
+from sqlalchemy import text
 
 from app.domain.plans import Tier
 
@@ -114,3 +115,20 @@ def test_a_spent_quota_is_402_and_the_dry_run_says_so_before(web: Web, ann: dict
     finally:
         with web.uow.begin() as tx:
             tx.run(text("UPDATE subscription_plans SET spec_units_per_period = 50000 WHERE tier = 'pro'"))
+
+
+def test_a_specification_that_costs_nothing_is_made_although_a_downgrade_left_more_used_than_the_limit(
+    web: Web,
+) -> None:
+    ann = web.token(web.user(Tier.PRO).user_id)
+    first, second = (web.submit("shop", headers=ann, commit=commit_of(name)).json["id"] for name in ("one", "two"))
+    web.completed(first)
+    web.written(web.client.post(SPECS, json={"analysis_id": first, "language": "en"}, headers=ann).json["id"])
+    web.completed(second)
+    with web.uow.begin() as tx:
+        tx.run(text("UPDATE subscription_plans SET spec_units_per_period = 1 WHERE tier = 'pro'"))
+    assert web.client.get("/api/v1/usage", headers=ann).json["specview"]["used"] > 1
+    wanted = {"analysis_id": second, "language": "en"}
+    price = web.client.post(SPECS, json=wanted | {"dry_run": True}, headers=ann).json
+    assert (price["units"], price["allowed"]) == (0, True)
+    assert web.client.post(SPECS, json=wanted, headers=ann).status_code == 202

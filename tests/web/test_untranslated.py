@@ -18,7 +18,10 @@ from tests.web.apps import Apps
 from tests.web.browser import chromium, layout, served, violations
 from tests.web.conftest import lending
 from tests.web.scenes import open_all
-from tests.web.specification_scenes import SCENE_APPS, add_made_up_page
+from tests.web.specification_scenes import (
+    add_made_up_page,
+    make_web_of_scenes,  # noqa: F401  a fixture
+)
 from tests.web.test_browser import ALL_SCENES
 from tests.web.untranslated import made_up, untranslated
 
@@ -28,13 +31,6 @@ TAG = "ko"
 REACHED = {name: scene for name, scene in ALL_SCENES.items() if scene.act not in (None, open_all)}
 #: Pages whose Korean has to fit and be accessible.
 KOREAN = ("home", "job waiting", "job completed", "repository", "usage", "account", "specification", "operator")
-
-
-@pytest.fixture
-def make_web(uow: UnitOfWork) -> Iterator[Callable[..., Web]]:
-    """Applications that have the pages of scenes."""
-    with lending(SCENE_APPS, uow) as make:
-        yield make
 
 
 @pytest.fixture(scope="module")

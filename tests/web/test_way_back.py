@@ -18,6 +18,7 @@ from app.services.accounts import accounts, password_resets, passwords, sessions
 from app.services.accounts.forget import forget
 from app.services.operations.audit import audit
 from tests.web.authenticators import Authenticator
+from tests.web.conftest import rows
 from tests.web.github_double import CLIENT, github
 from tests.web.test_github import come_back, lead
 from tests.web.test_passkeys import options
@@ -33,11 +34,6 @@ def web(make_web: Callable[..., Web]) -> Web:
 
 def now() -> datetime:
     return datetime.now(UTC)
-
-
-def rows(web: Web, query: str, **given: object) -> list[Any]:
-    with web.uow.begin() as tx:
-        return list(tx.run(text(query), **given).all())
 
 
 def person(web: Web) -> accounts.Account:
@@ -60,12 +56,12 @@ def by_password(web: Web) -> Any:
 
 
 def by_link(web: Web) -> Any:
-    secret = sessions.sign_in_link(web.uow, person(web).user_id, now=now())
+    secret = sessions.sign_in_link(web.uow, person(web).user_id, actor="cli:test", now=now())
     return web.post("/sign-in", f"/sign-in?token={secret}", token=secret)
 
 
 def by_reset(web: Web) -> Any:
-    secret = password_resets.hand_out(web.uow, person(web), now=now())
+    secret = password_resets.hand_out(web.uow, person(web), actor="cli:test", now=now())
     return web.post("/reset", f"/reset?token={secret}", token=secret, password=PASSWORD)
 
 
@@ -209,6 +205,18 @@ def test_the_start_page_offers_an_account_where_people_may_create_one(make_web: 
     send(web, "/sign-up")
     assert offered not in web.client.get("/").text
     assert offered not in make_web(sign_up="closed").client.get("/").text
+
+
+@pytest.mark.parametrize(("page", "is_kept"), [("/history", True), ("/sign-in", False)])
+def test_a_form_that_was_sent_after_the_session_had_ended_leads_back(web: Web, page: str, is_kept: bool) -> None:
+    web.sign_in(person(web))
+    token = csrf(web.client.get("/account"))
+    with web.uow.begin() as tx:
+        tx.run(text("DELETE FROM sessions"))
+    sent = {"csrf_token": token, "name": "CI"}
+    answer = web.client.post("/tokens", data=sent, headers={"Referer": f"http://localhost{page}"})
+    assert answer.status_code == 401
+    assert ("/sign-in?next=/history" in answer.text) is is_kept
 
 
 def test_the_sign_in_page_sends_nobody_to_a_command_line(web: Web) -> None:

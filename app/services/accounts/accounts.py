@@ -58,7 +58,7 @@ def add_user(
 
 
 def check_email(email: str) -> None:
-    """Raises: InvalidInput unless it is the address of one mailbox."""
+    """Check that the text is the address of one mailbox.  Raises: InvalidInput."""
     if not emails.is_address(email):
         raise InvalidInput(
             Message("%(email)s is not an e-mail address", email=repr(email[:LONGEST_EMAIL])),
@@ -96,7 +96,7 @@ def new_person(
 
 
 def find_person(uow: UnitOfWork, email: str) -> Account:
-    """Raises: NotFound."""
+    """Find the account with this e-mail address.  Raises: NotFound."""
     with uow.begin() as tx:
         account = users.find_by_email(tx, email)
     if account is None:
@@ -111,7 +111,7 @@ def people(uow: UnitOfWork, *, part: str = "", after: str = "", most: int) -> li
 
 
 def find(uow: UnitOfWork, user_id: UUID) -> Account:
-    """Raises: NotFound."""
+    """Find the account with this id.  Raises: NotFound."""
     with uow.begin() as tx:
         account = users.find(tx, user_id)
     if account is None:

@@ -13,9 +13,9 @@ TOKEN_PREFIX = "fl_"  # noqa: S105 - a prefix, not a password
 
 
 def check(tx: Tx, user_id: UUID, by: str | None, *, now: datetime) -> None:
-    """Under the lock on the users row, which whoever shuts others out holds as well (docs/adr/0057).
+    """Check that the session or token still exists, under the lock on the users row (docs/adr/0057).
 
-    by: the secret of the session or token; None for code that acts without one.
+    Code that removes sessions or tokens holds that lock as well.  by: the secret; None for code that acts without one.
     Raises: Unauthenticated, if it was removed while the request waited for the lock.
     """
     if by is None:

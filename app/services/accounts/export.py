@@ -10,7 +10,7 @@ from app.store.core.unit_of_work import UnitOfWork
 
 
 def parts(uow: UnitOfWork, user_id: UUID) -> Iterator[tuple[str, Iterator[str]]]:
-    """By part, the rows that deleting the account would delete (docs/adr/0042), without hashes, as JSON objects.
+    """Export the rows that deleting the account would delete (docs/adr/0042), by part, as JSON objects without hashes.
 
     Each page of rows has a transaction of its own, so a slow reader holds no connection and no snapshot: a row that
     changes meanwhile is as it was when its page was read (docs/adr/0059).

@@ -19,7 +19,10 @@ from app.store.operations import audit_log, retention, unused_rows
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """cancelled: jobs that were unfinished; stopping: those of them that a worker ends within seconds."""
+    """Numbers of rows and jobs that a deletion changed.
+
+    cancelled: jobs that were unfinished; stopping: those of them that a worker ends within seconds.
+    """
 
     requests: int
     bills: int

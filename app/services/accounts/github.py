@@ -109,7 +109,7 @@ def link(uow: UnitOfWork, account: Account, who: Identity, *, session: str | Non
 
 
 def unlink(uow: UnitOfWork, user_id: UUID) -> None:
-    """Raises: Conflict if it is the last way to sign in.  Locks: users row."""
+    """Remove the link to GitHub.  Raises: Conflict if it is the last way to sign in.  Locks: users row."""
     with uow.begin() as tx:
         users.lock_row(tx, user_id)
         github_links.remove(tx, user_id)

@@ -1,4 +1,4 @@
-"""What the library of WebAuthn checks, and the options that it gives a browser (docs/adr/0055)."""
+"""Checks by the library of WebAuthn, and the options for a browser (docs/adr/0055)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ BROKEN = (WebAuthnException, ValueError, TypeError, KeyError, IndexError, Attrib
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """What a passkey belongs to: the host name, and the origin of the pages that may use it."""
+    """The site that a passkey belongs to: the host name, and the origin of the pages that may use it."""
 
     rp_id: str
     origin: str

@@ -44,7 +44,7 @@ class Ceremony(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Challenge:
-    """What the browser's session holds until its authenticator has answered.
+    """The state that a browser's session holds until its authenticator has answered.
 
     user_id: of the account to be made, for a sign-up; options: JSON for the browser's API.
     """
@@ -56,7 +56,7 @@ class Challenge:
 
 @dataclass(frozen=True, slots=True)
 class Passkey:
-    """A registered one."""
+    """A registered passkey."""
 
     id: UUID
     name: str
@@ -143,7 +143,10 @@ def use(uow: UnitOfWork, answer: str, challenge: str, site: Site, *, user_id: UU
 def _answered(
     uow: UnitOfWork, ceremony: Ceremony, answer: str, challenge: str, site: Site, *, user_id: UUID | None, now: datetime
 ) -> tuple[StoredKey, int]:
-    """Returns: the key that answered, and its new sign count.  Raises: InvalidInput, Unauthenticated."""
+    """Use up the challenge and check the answer.
+
+    Returns: the key that answered, and its new sign count.  Raises: InvalidInput, Unauthenticated.
+    """
     _use(uow, ceremony, challenge, user_id, now=now)
     credential_id, handle = passkey_checks.credential_of(answer)
     with uow.begin() as tx:
@@ -154,7 +157,7 @@ def _answered(
 
 
 def _note_use(tx: Tx, key: StoredKey, sign_count: int, *, now: datetime) -> None:
-    """Raises: Unauthenticated if the key was removed or used in the meantime.  Locks: users row."""
+    """Store the sign count.  Raises: Unauthenticated if the key was removed or used meanwhile.  Locks: users row."""
     users.lock_row(tx, key.user_id)
     if not passkeys.used(tx, key, sign_count=sign_count, now=now):
         raise Unauthenticated(UNKNOWN)
@@ -196,7 +199,7 @@ def passkeys_of(uow: UnitOfWork, user_id: UUID) -> Sequence[Passkey]:
 
 
 def remove(uow: UnitOfWork, user_id: UUID, passkey_id: UUID, *, offers_github: bool) -> None:
-    """Forget one, unless nothing would be left to sign in with.  Raises: NotFound, Conflict.  Locks: users row."""
+    """Remove a passkey that is not the last way to sign in.  Raises: NotFound, Conflict.  Locks: users row."""
     with uow.begin() as tx:
         users.lock_row(tx, user_id)
         if not passkeys.remove(tx, user_id, passkey_id):
@@ -212,7 +215,7 @@ def _challenge(tx: Tx, ceremony: Ceremony, user_id: UUID | None, *, now: datetim
 
 
 def _use(uow: UnitOfWork, ceremony: Ceremony, challenge: str, user_id: UUID | None, *, now: datetime) -> None:
-    """In a transaction of its own: a wrong answer uses the challenge up as well."""
+    """Use a challenge up, in a transaction of its own, as a wrong answer uses it up as well.  Raises: InvalidInput."""
     with uow.begin() as tx:
         found = one_time_secrets.use(tx, Purpose.PASSKEY, f"{ceremony}:{challenge}", now=now)
     if found is None or found.user_id != user_id:
@@ -235,7 +238,7 @@ def _add(tx: Tx, user_id: UUID, key: passkey_checks.NewKey, name: str, *, now: d
 
 
 def _name(typed: str) -> str:
-    """What its user calls it."""
+    """The user's name for a passkey."""
     shown = "".join(letter for letter in typed.strip() if letter.isprintable())[:LONGEST_NAME]
     return shown or "Passkey"
 

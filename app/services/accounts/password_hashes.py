@@ -88,7 +88,7 @@ def normal(password: str) -> str:
 
 
 def is_outdated(stored: str) -> bool:
-    """Whether it was made with other parameters than today's."""
+    """Whether a hash was made with other parameters than today's."""
     return _hasher.check_needs_rehash(stored)
 
 

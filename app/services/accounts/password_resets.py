@@ -57,11 +57,12 @@ def ask(uow: UnitOfWork, email: str, *, mailed: bool, now: datetime) -> ResetLet
         return _letter(tx, account, Purpose.MAILED_RESET if mailed else Purpose.RESET, now=now)
 
 
-def hand_out(uow: UnitOfWork, account: Account, *, now: datetime) -> str:
-    """The secret of a link that an operator gives to a person."""
+def hand_out(uow: UnitOfWork, account: Account, *, actor: str, now: datetime) -> str:
+    """Make the secret of a link that an operator gives to a person.  actor: for the audit log."""
     made = secrets.token_urlsafe(32)
     with uow.begin() as tx:
         one_time_secrets.add(tx, Purpose.RESET, made, user_id=account.user_id, expires_at=now + RESET_LIFE)
+        audit_log.add(tx, actor, "user.link", str(account.user_id), sets_password=True)
     return made
 
 
@@ -136,7 +137,7 @@ def _letter(tx: Tx, account: Account, purpose: Purpose, *, now: datetime) -> Res
 
 
 def _owner(tx: Tx, secret: str, *, now: datetime) -> Account:
-    """Raises: InvalidInput."""
+    """Find the account that a reset secret belongs to.  Raises: InvalidInput if it is unknown, used or expired."""
     user_id = next((found for one in RESETS if (found := one_time_secrets.owner(tx, one, secret, now=now))), None)
     account = users.find(tx, user_id) if user_id else None
     if account is None:
@@ -145,7 +146,7 @@ def _owner(tx: Tx, secret: str, *, now: datetime) -> Account:
 
 
 def _use_up(uow: UnitOfWork, user_id: UUID, secret: str, *, now: datetime) -> str | None:
-    """Returns: the hash of the password of before.  Raises: InvalidInput."""
+    """Use up a reset secret.  Returns: the hash of the previous password.  Raises: InvalidInput."""
     with uow.begin() as tx:
         if not any(one_time_secrets.use(tx, purpose, secret, now=now) for purpose in RESETS):
             raise InvalidInput(USED)

@@ -35,7 +35,7 @@ def sign_up(
 
     per_day: sign-ups of the whole service; client: the address of the browser; secret: hides it in the throttle.
 
-    The hash is made before the look-up, so the time does not tell whether the address is taken; the answer has to.
+    The hash is made before the look-up, so the time does not reveal whether the address is taken; the answer has to.
     Returns: the secret of a session.  Raises: InvalidInput, Conflict, TooManyRequests, Busy.
     """
     people.check_email(email)

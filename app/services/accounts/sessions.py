@@ -12,17 +12,19 @@ from app.store.accounts import open_sessions, users
 from app.store.accounts.open_sessions import OpenSession, Way
 from app.store.accounts.users import Account
 from app.store.core.unit_of_work import Tx, UnitOfWork
+from app.store.operations import audit_log
 
 SESSION_LIFE, LINK_LIFE = timedelta(days=14), timedelta(days=1)
 #: How long after a proof a session may add ways in, tokens and webhooks.
 PROOF_LIFE = timedelta(minutes=5)
 
 
-def sign_in_link(uow: UnitOfWork, user_id: UUID, *, now: datetime) -> str:
-    """A secret that signs the user in once, within a day."""
+def sign_in_link(uow: UnitOfWork, user_id: UUID, *, actor: str, now: datetime) -> str:
+    """Make a secret that signs the user in once, within a day.  actor: for the audit log."""
     secret = secrets.token_urlsafe(32)
     with uow.begin() as tx:
         open_sessions.add_link(tx, user_id, secret, expires_at=now + LINK_LIFE)
+        audit_log.add(tx, actor, "user.link", str(user_id), sets_password=False)
     return secret
 
 
@@ -67,7 +69,7 @@ def is_fresh(uow: UnitOfWork, secret: str, *, now: datetime) -> bool:
 
 
 def require_fresh(uow: UnitOfWork, secret: str, *, now: datetime) -> None:
-    """Raises: ConfirmationNeeded, because the cookie may be a copy in other hands."""
+    """Require a recent proof, because the cookie may be a copy in other hands.  Raises: ConfirmationNeeded."""
     if not is_fresh(uow, secret, now=now):
         raise ConfirmationNeeded
 

@@ -14,7 +14,7 @@ LAST = Message("This is the only way left to sign in to this account. First set 
 
 @dataclass(frozen=True, slots=True)
 class SignInMethods:
-    """has_github: linked, and the service offers it."""
+    """The ways in which an account can sign in.  has_github: it is linked, and the service offers it."""
 
     has_password: bool
     passkeys: int
@@ -27,7 +27,7 @@ class SignInMethods:
 
 
 def sign_in_methods(tx: Tx, user_id: UUID, *, offers_github: bool) -> SignInMethods:
-    """What the account has.  Whoever acts on it has locked the users row."""
+    """Read how the account can sign in.  A caller that acts on this has locked the users row."""
     return SignInMethods(
         passwords.hash_of(tx, user_id) is not None,
         len(passkeys.of_user(tx, user_id)),

@@ -1,4 +1,4 @@
-"""What every way of creating one's own account shares."""
+"""The steps that all ways of creating one's own account share."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def count(uow: UnitOfWork, key: str, per_minute: int) -> None:
 
 
 def refuse_early(wait: float, *, per_minute: int) -> None:
-    """Raises: TooManyRequests, if there are seconds to wait."""
+    """Refuse a request for which there are seconds to wait.  Raises: TooManyRequests."""
     if wait:
         seconds = math.ceil(wait)
         raise TooManyRequests(

@@ -128,11 +128,12 @@ def tokens_of(uow: UnitOfWork, user_id: UUID) -> list[ValidToken]:
 
 
 def revoke_token(uow: UnitOfWork, user_id: UUID, token_id: UUID, *, now: datetime) -> None:
-    """Raises: NotFound."""
+    """Revoke one of the user's tokens.  Raises: NotFound.  Locks: users row."""
     with uow.begin() as tx:
         users.lock_row(tx, user_id)
         if not credentials.revoke_token(tx, user_id, token_id, now=now):
             raise NotFound("No such token")
+        audit_log.add(tx, str(user_id), "token.revoke", str(user_id), token=str(token_id))
 
 
 def revoke_named(uow: UnitOfWork, name: str, *, actor: str, now: datetime) -> NamedToken:

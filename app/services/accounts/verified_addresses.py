@@ -14,7 +14,7 @@ def verify(tx: Tx, user_id: UUID, *, by: str | None = None, now: datetime) -> bo
     """Note that the owner of the address has the account.
 
     The first time, somebody else may have created the account with this address.  So all ways in, tokens, webhooks,
-    shared links and stored answers of before are deleted.  Whoever calls opens a session afterwards.
+    shared links and stored answers of before are deleted.  The caller opens a session afterwards.
     by: the way in that this person has just used, which stays: a Way, or the id of a passkey.
     Returns: whether it was the first time.  The caller has locked the users row.
     """

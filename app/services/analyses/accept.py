@@ -57,7 +57,7 @@ def _ended(found: ExistingAnalyses, wanted: Wanted) -> UUID | None:
 
 
 def point_at(tx: Tx, submission: AnalysisSubmission, found: ExistingAnalyses) -> Answer:
-    """Join the job under way, or point at the result that is there.  Locks, Raises: as accept."""
+    """Join the job under way, or point at the existing result.  Locks, Raises: as accept."""
     if found.running:
         return _join_or_look_again(tx, submission, found.running)
     ended = _ended(found, submission.wanted)

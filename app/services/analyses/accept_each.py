@@ -41,8 +41,8 @@ class Item:
 class _Sorted:
     """Items in the order of their keys.
 
-    new: those that need a job, and the account's units before each; others: what there is of their commits, None if an
-    earlier item of the batch has the same commit.
+    new: those that need a job, and the account's units before each; others: existing analyses of their commits, None
+    if an earlier item of the batch has the same commit.
     """
 
     new: list[tuple[Item, ExistingAnalyses, Usage]]

@@ -44,7 +44,7 @@ class KnownFacts:
     clock: Callable[[], datetime]
 
     def load(self, keys: Sequence[tuple[str, str]]) -> list[tuple[str, str, Facts]]:
-        """rows: blob_id, language, facts."""
+        """Load the stored facts of blobs.  rows: blob_id, language, facts."""
         with self.uow.begin() as tx:
             rows = inventories.load_facts(tx, keys, self.parser_version)
         return [(row.blob_id, row.language, row.facts) for row in rows]

@@ -7,22 +7,22 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import TypeVar
 
-Item = TypeVar("Item")
-Answer = TypeVar("Answer")
+T = TypeVar("T")
+R = TypeVar("R")
 
 #: Concurrent questions to one host, and to all together.
 PER_HOST, MOST = 4, 16
 
 
 def ask_hosts(
-    items: Mapping[str, Iterator[Item]], ask: Callable[[Item], Answer], expired: Callable[[], bool]
-) -> Iterator[tuple[Item, Answer]]:
+    items: Mapping[str, Iterator[T]], ask: Callable[[T], R], expired: Callable[[], bool]
+) -> Iterator[tuple[T, R]]:
     """Each item with its answer, as the answers arrive.  items: by host, read by the caller's thread only as needed.
 
-    A slow host delays only its own items.  expired: no question is asked any more; what was asked is awaited.
+    A slow host delays only its own items.  expired: no question is asked any more; pending answers are awaited.
     """
     waiting, busy = dict(items), Counter[str]()
-    running: dict[Future[Answer], tuple[str, Item]] = {}
+    running: dict[Future[R], tuple[str, T]] = {}
     with ThreadPoolExecutor(MOST, thread_name_prefix="hosts") as threads:
         while True:
             for host, item in _next(waiting, busy, MOST - len(running), expired):
@@ -37,8 +37,8 @@ def ask_hosts(
 
 
 def _next(
-    waiting: dict[str, Iterator[Item]], busy: Counter[str], free: int, expired: Callable[[], bool]
-) -> Iterator[tuple[str, Item]]:
+    waiting: dict[str, Iterator[T]], busy: Counter[str], free: int, expired: Callable[[], bool]
+) -> Iterator[tuple[str, T]]:
     """Up to `free` items, in turn from each host that has a place; hosts without further items are removed."""
     while free > 0 and (open_hosts := [host for host in waiting if busy[host] < PER_HOST]):
         for host in open_hosts[:free]:

@@ -1,4 +1,4 @@
-"""What there is of a commit before it is submitted."""
+"""Find what already exists for a commit, before it is submitted."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from app.store.core.unit_of_work import UnitOfWork
 
 @dataclass(frozen=True, slots=True)
 class Existing:
-    """What a submission would lead to without a bill.  status: completed, running or failed."""
+    """The job that a submission would lead to without a bill.  status: completed, running or failed."""
 
     job_id: UUID
     status: str

@@ -41,7 +41,7 @@ class Rescheduled:
 
 
 def never() -> bool:
-    """For a run without a time limit."""
+    """Tell that time is never over, for a run without a limit."""
     return False
 
 

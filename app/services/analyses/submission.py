@@ -45,7 +45,7 @@ class AnalysisSubmission(Submission):
 def submission_of(
     account: Payer, codebase: Codebase, wanted: Wanted, policy: Policy, *, now: datetime
 ) -> AnalysisSubmission:
-    """What the user wants.  account: its row is locked."""
+    """Compose the user's submission.  account: its row is locked."""
     commit = wanted.commit
     arguments = arguments_of(codebase, commit, account.user_id)
     key = codebase.repository.unique_key(commit)

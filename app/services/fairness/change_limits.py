@@ -20,7 +20,10 @@ HIGHEST_SLOT_LIMIT = 1_000
 
 @dataclass(frozen=True, slots=True)
 class TierLimit:
-    """slots: in force; of_plan: what the plan's row says; by_setting: whether FAIRNESS_*_LIMIT decides instead."""
+    """The slots of a tier.
+
+    slots: in force; of_plan: what the plan's row says; by_setting: whether FAIRNESS_*_LIMIT decides instead.
+    """
 
     tier: Tier
     slots: int
@@ -104,7 +107,7 @@ def change_user_limit(uow: UnitOfWork, user_id: UUID, slots: int | None, policy:
 
 
 def release_held(uow: UnitOfWork, policy: Policy) -> int:
-    """If limits hold no jobs back (any more), make all jobs that wait for a slot ready.  Returns: their number.
+    """Make all jobs that wait for a slot ready, if no limit holds jobs back any more.  Returns: their number.
 
     Locks: one users row at a time, then the messages that it wakes.
     """

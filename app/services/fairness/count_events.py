@@ -19,7 +19,10 @@ BOUNDS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 9
 
 @dataclass(frozen=True, slots=True)
 class Histogram:
-    """counts: events that took up to each of BOUNDS, and last all of them; seconds: their sum."""
+    """How long events took.
+
+    counts: events that took up to each of BOUNDS, and last all of them; seconds: their sum.
+    """
 
     counts: list[int]
     seconds: float
@@ -27,7 +30,7 @@ class Histogram:
 
 @dataclass(frozen=True, slots=True)
 class Recent:
-    """seconds: the span of the figures, less than 900 if not all events were read; tier: `none` for scheduled jobs.
+    """Figures of the last 900 seconds; fewer if not all events were read.  tier: `none` for scheduled jobs.
 
     promised: first starts of jobs whose accept gave an estimate, and how many were within it; slots: in use now, by
     service and tier.

@@ -61,7 +61,7 @@ def _limit(account: Payer, policy: Policy) -> int:
 
 
 def _learnt(tx: Tx, stands: Line, queue: str, policy: Policy, *, now: datetime) -> tuple[Pace | None, float]:
-    """The pace of such jobs, and how long each of the user's own jobs will wait for a worker before its run."""
+    """Read the recent pace of the queue for such lines, and the average wait for a worker before each own job."""
     paces = policy.observed_waits.paces(tx, now=now) if policy.observed_waits else {}
     ready = paces.get((queue, False))
     return paces.get((queue, stands.held)), ready.waited if ready else 0.0

@@ -65,7 +65,10 @@ class SharedHour:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """since: the beginning of the period that was read; more: the number of users that are not listed."""
+    """Waits of a period, grouped, with the hours in which users shared queues.
+
+    since: the beginning of the period that was read; more: the number of users that are not listed.
+    """
 
     since: datetime
     until: datetime
@@ -173,7 +176,7 @@ def _earlier_on_pro(
     limits: Mapping[Tier, int],
     workers: Mapping[str, int],
 ) -> dict[str, float]:
-    """By how many minutes a free user's jobs would have started earlier on average; both sides are simulated."""
+    """Simulate how many minutes earlier each free user's jobs would start on Pro, on average."""
     held = {wait.course.user for wait in found if wait.seconds[Cause.OWN_LIMIT] > 0 and wait.course.tier is Tier.FREE}
     chosen = [user for user in listed if user in held][:MOST_UPGRADES]
     if not chosen or len(found) > MOST_SIMULATED:  # each wait found is a run

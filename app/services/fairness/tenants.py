@@ -44,7 +44,7 @@ def tenants(uow: UnitOfWork, policy: Policy, *, most: int = MOST_USERS) -> list[
 
 
 def tenants_of(uow: UnitOfWork, policy: Policy, user_id: UUID) -> list[Tenant]:
-    """What one user has waiting or running: one for each service in which they have work."""
+    """One user's waiting and running work: one for each service in which they have work."""
     with uow.begin() as tx:
         rows = waits.tenants(tx, most=len(Service), user_id=user_id)
     return [_tenant(plan, row, policy) for plan, row in rows]

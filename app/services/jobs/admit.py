@@ -27,7 +27,7 @@ def check(
     sums: Sums | None = None,
     now: datetime,
 ) -> Usage:
-    """The units that the user had used and reserved before these.  Without a quota limit nothing is summed up.
+    """Check that the units are free, and return what was used and reserved before.  Without a limit, sum nothing.
 
     sums: read after the caller had locked the user's row, as it has; sums of another period are read again.
     Raises: QuotaExceeded, in the mode `enforce`.
@@ -40,7 +40,7 @@ def check(
 def used(
     tx: Tx, account: Payer, event_type: EventType, policy: Policy, *, sums: Sums | None = None, now: datetime
 ) -> Usage:
-    """The units that `check` would judge, for a caller that judges them itself."""
+    """Return the usage without checking the limit; the caller checks it."""
     limit = account.plan.limit(event_type)
     if policy.quota_mode == "off" or limit is None:
         return Usage(0, 0, None)
@@ -51,7 +51,7 @@ def used(
 
 
 def judge(usage: Usage, account: Payer, policy: Policy, *, units: int, now: datetime) -> None:
-    """Raises: QuotaExceeded, in the mode `enforce`, if the units are not free."""
+    """Refuse units that are not free, in the mode `enforce`.  Raises: QuotaExceeded."""
     if policy.quota_mode == "enforce" and not usage.admits(units):
         raise QuotaExceeded(
             _refusal(usage, units, account.period(now).end),
@@ -63,17 +63,17 @@ def judge(usage: Usage, account: Payer, policy: Policy, *, units: int, now: date
 
 
 def _refusal(usage: Usage, units: int, ends_at: datetime) -> Message:
-    """What is used or reserved, and what the user can do about it.  ends_at: of the period, in UTC."""
+    """The message with the usage, and with what the user can do.  ends_at: of the period, in UTC."""
     sums = {"used": usage.used, "reserved": usage.reserved, "limit": usage.limit, "end": f"{ends_at:%Y-%m-%d %H:%M}"}
     if usage.limit is None or usage.used + units > usage.limit:
         return Message(
-            "The units of this period: %(used)s used, %(reserved)s reserved, %(limit)s in all. The next period begins"
-            " %(end)s UTC, with new units.",
+            "You have used %(used)s of %(limit)s units this period, with %(reserved)s more reserved by unfinished jobs."
+            " The next period begins %(end)s UTC, with new units.",
             **sums,
         )
     return Message(
-        "The units of this period: %(used)s used, %(reserved)s reserved, %(limit)s in all. Jobs under way hold the"
-        " remaining ones: wait until one ends, or cancel one to get its units back.",
+        "You have used %(used)s of %(limit)s units this period, with %(reserved)s more reserved by unfinished jobs."
+        " Wait until one of these ends, or cancel one to get its units back.",
         **sums,
     )
 

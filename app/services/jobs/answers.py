@@ -19,7 +19,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """is_known: the job had already ended and nothing was started; otherwise it was accepted or joined."""
+    """The job that answers a submission.
+
+    is_known: the job had already ended and nothing was started; otherwise it was accepted or joined.
+    """
 
     job: Job
     is_known: bool = False

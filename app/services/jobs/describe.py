@@ -34,7 +34,7 @@ _HELD = {"snooze": Status.WAITING, "parked": Status.WAITING, "retry": Status.RET
 def job(tx: Tx, job_id: UUID, policy: Policy, *, asker: UUID | None, sees_all: bool = False, now: datetime) -> Job:
     """The job as it is now.
 
-    asker: the account that reads it; it is told of no other user's bill, line, tier or queue (docs/adr/0033, 0058);
+    asker: the account that reads it, which sees no other user's bill, line, tier or queue (docs/adr/0033, 0058);
     sees_all: an operator reads it.
 
     Raises: NotFound.
@@ -99,7 +99,7 @@ def _described(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Read:
-    """What the store knows of some accepted jobs, by job; a part that a job does not have is missing."""
+    """The stored facts of some accepted jobs, by job; a part that a job does not have is missing."""
 
     policy: Policy
     statuses: Mapping[UUID, Status]
@@ -111,7 +111,7 @@ class _Read:
     writings: Mapping[UUID, Writing]
 
     def job(self, accepted: AcceptedRow) -> Job:
-        """One of them."""
+        """Compose one of the jobs that were read."""
         one = accepted.job_id
         status, message, record = self.statuses[one], self.messages.get(one), self.records.get(one)
         completed = status is Status.COMPLETED
@@ -146,7 +146,7 @@ def fresh(tx: Tx, request: Request, stands: Line | None, wait: Wait | None) -> J
 
 
 def _accepted_job(request: AcceptedRow | Request, status: Status, repository: Repository, *, is_private: bool) -> Job:
-    """What was requested, and by whom; nothing of what became of it."""
+    """The job as it was requested, and by whom; nothing of what became of it."""
     return Job(
         id=request.job_id,
         service=Service(request.service),

@@ -1,4 +1,4 @@
-"""What a reader is told of a job that several users may have asked for: nothing of anybody else (docs/adr/0058)."""
+"""Limit a job that several users asked for to what a reader may see: nothing of other users (docs/adr/0058)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from app.store.jobs.requests import AcceptedRow, OwnRequestRow
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Who reads jobs.  user_id: None of nobody known; sees_all: an operator."""
+    """A reader of jobs.  user_id: None if the reader is unknown; sees_all: an operator."""
 
     user_id: UUID | None = None
     sees_all: bool = False
@@ -31,7 +31,7 @@ class OwnRequest:
 
 
 def own_requests(tx: Tx, accepted: Mapping[UUID, AcceptedRow], reader: Reader) -> dict[UUID, OwnRequest]:
-    """How the reader asked, by job.  What the schedule asked for is nobody's, so everybody is told.
+    """Find the reader's own requests, by job.  Requests of the schedule belong to nobody, so every reader sees them.
 
     accepted: the accept records of the jobs.
     """
@@ -49,11 +49,11 @@ def own_requests(tx: Tx, accepted: Mapping[UUID, AcceptedRow], reader: Reader) -
 
 
 def disclosed(job: Job, reader: Reader, own: OwnRequest | None) -> Job:
-    """The job as the reader is told of it.
+    """The job with only what the reader may see.
 
     In the reader's own line, tier, queue and wait are those of the line.  Elsewhere, tier and queue are those of the
-    reader's own request, and the wait says nothing of the user in whose line the job is.
-    asked: None if the reader has not asked for the job; then there is no tier and no queue.
+    reader's own request, and the wait reveals nothing of the user in whose line the job is.
+    own: None if the reader has not asked for the job; then there is no tier and no queue.
     """
     if reader.sees_all:
         return job

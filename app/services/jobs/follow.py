@@ -26,7 +26,7 @@ def stamps(uow: UnitOfWork, job_ids: Collection[UUID]) -> dict[UUID, Stamp]:
 def snapshot(uow: UnitOfWork, job_id: UUID, policy: Policy, *, reader: Reader, now: datetime) -> tuple[int, Job]:
     """The id of a job's newest event, and the job; the caller has checked the visibility.
 
-    reader: one who sees all if the caller tells several readers.  Raises: NotFound.
+    reader: one who sees all if the caller serves several readers.  Raises: NotFound.
     """
     with uow.begin() as tx:
         newest = change_stamps.of(tx, [job_id])[0].event_id

@@ -12,7 +12,7 @@ from app.store.jobs import heartbeats
 
 
 class Pulse(StrEnum):
-    """What a running job finds out."""
+    """The outcome of a heartbeat, which decides how the running job continues."""
 
     GO_ON = "go_on"
     STOP = "stop"  #: a user asked to cancel

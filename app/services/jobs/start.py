@@ -97,7 +97,7 @@ def _limit(account: Account, policy: Policy) -> int:
 
 
 def _begin(tx: Tx, delivery: Delivery, service: Service, fenced: Fenced, policy: Policy, *, now: datetime) -> None:
-    """Only writes, so that all of them travel with the COMMIT.  Locks: the record, then the slot."""
+    """Write the start without reading, so that all writes travel with the COMMIT.  Locks: the record, then the slot."""
     _start_record(tx, delivery, service, policy, now=now)
     _drop_dead_slots(tx, delivery, service, fenced)
     if fenced.account:
@@ -140,7 +140,7 @@ def _start_record(tx: Tx, delivery: Delivery, service: Service, policy: Policy, 
 
 
 def _fill(tx: Tx, account: Account, service: Service, policy: Policy) -> None:
-    """If the user has another free slot and no ready job, wake one, because a limit was raised.
+    """Wake a job if the user has another free slot and no ready job, because a limit was raised.
 
     If limits hold nothing back, release all jobs that an earlier setting parked.
     """

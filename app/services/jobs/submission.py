@@ -17,7 +17,7 @@ from app.store.jobs.requests import Request
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """What one user wants of one service at one moment, for a commit.
+    """A request of one user to one service at one moment, for a commit.
 
     account: its row is locked; task, arguments: what is published; unique_key: of the message.
     """

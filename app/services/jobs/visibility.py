@@ -1,4 +1,4 @@
-"""Who may see a job, see its result, and cancel it."""
+"""Decide who may see a job, see its result, and cancel it."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def is_reachable(
 def check_reachable(
     tx: Tx, codebase: Codebase, job_id: UUID | None, account: Payer, *, named: bool = False, sees_all: bool = False
 ) -> None:
-    """Raises: RepositoryNotFound unless `is_reachable`, which does not reveal whether the commit was analysed."""
+    """Check `is_reachable`.  Raises: RepositoryNotFound, which does not reveal whether the commit was analysed."""
     if not is_reachable(tx, codebase, job_id, account, named=named, sees_all=sees_all):
         raise RepositoryNotFound("The repository does not exist or is private.")
 

@@ -1,1 +1,1 @@
-"""What operators and the schedule do with the whole service: audit, sweep, prune, queues, dead letters."""
+"""Use cases of operators and the schedule for the whole service: audit, sweep, prune, queues, dead letters."""

@@ -22,7 +22,10 @@ HOLDS, BROKEN, UNKNOWN = "holds", "broken", "unknown"
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """status: holds, broken, or unknown if time ran out; broken: the number of rows; rows: the first of them."""
+    """The outcome of checking one invariant.
+
+    status: holds, broken, or unknown if time ran out; broken: the number of rows; rows: the first of them.
+    """
 
     number: str
     title: str

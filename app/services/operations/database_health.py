@@ -16,7 +16,9 @@ TABLES = 5
 
 @dataclass(frozen=True, slots=True)
 class DatabaseHealth:
-    """bytes: of the database; connections: of the server, most_connections: its limit.
+    """The size, connections and schema of the database.
+
+    bytes: of the database; connections: of the server, most_connections: its limit.
 
     revision: of the schema; migrations: `ok`, or why this release cannot serve it.
     """

@@ -54,7 +54,7 @@ class Chosen:
             )
 
     def filters(self) -> dead_letters.Filters:
-        """The arguments of the store's functions."""
+        """The choice as arguments of the store's functions."""
         return {
             "ids": self.ids,
             "queue": self.queue,
@@ -66,7 +66,10 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """done: ids of letters that were redriven or dropped; kept: the other ids, each with its reason."""
+    """The outcome of redriving or dropping dead letters.
+
+    done: ids of letters that were redriven or dropped; kept: the other ids, each with its reason.
+    """
 
     done: list[int] = field(default_factory=list)
     kept: dict[int, str] = field(default_factory=dict)

@@ -21,7 +21,7 @@ SEARCHED = 5_000  # requests that one page looks through, about 30 ms
 
 @dataclass(frozen=True, slots=True)
 class FoundJob:
-    """payer: who asked first, None for the schedule and for deleted accounts."""
+    """A job that a search found.  payer: who asked first, None for the schedule and for deleted accounts."""
 
     job: Job
     payer: Account | None
@@ -29,7 +29,7 @@ class FoundJob:
 
 @dataclass(frozen=True, slots=True)
 class FoundJobs:
-    """One page.
+    """One page of found jobs.
 
     next: cursor of the next one; is_cut: SEARCHED requests were looked through before the page was full, so the next
     page may have more.

@@ -15,7 +15,7 @@ from app.store.operations.audit import TookTooLongError
 
 @dataclass(frozen=True, slots=True)
 class Leak:
-    """secret: its name, never the secret itself; place, row: where it was found."""
+    """A place that contains a secret.  secret: its name, never the secret itself; place, row: where it was found."""
 
     secret: str
     place: str

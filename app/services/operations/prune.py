@@ -49,12 +49,12 @@ class Pruned:
 
     @property
     def counts(self) -> dict[str, int]:
-        """By kind."""
+        """Count the deleted rows by kind."""
         return asdict(self)
 
 
 def prune(uow: UnitOfWork, *, now: datetime, lists_live: timedelta = LISTS_LIVE, dry_run: bool = False) -> Pruned:
-    """One run: first history, then what is in no history, then what nothing refers to.  Usage events are kept for ever.
+    """Prune once: first history, then data in no history, then unused rows.  Usage events are kept for ever.
 
     Every batch is a transaction of its own and waits for no row; if a run stops half-way, the next one continues.
     lists_live: for tests; dry_run: each batch is undone, so rows that only an earlier step would release are not

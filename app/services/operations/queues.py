@@ -37,7 +37,7 @@ def pauses(uow: UnitOfWork) -> list[Pause]:
 
 @dataclass(frozen=True, slots=True)
 class Holdings:
-    """What is taken or reserved now, for all users and queues together.
+    """The slots and units that are taken or reserved now, for all users and queues together.
 
     slots: taken; snoozed: messages over their user's limit; reserved: units of unfinished jobs; dead: dead letters,
     counted to 100,000.
@@ -50,7 +50,7 @@ class Holdings:
 
 
 def holdings(uow: UnitOfWork) -> Holdings:
-    """Count them now."""
+    """Count what is taken and reserved now."""
     with uow.once() as tx:
         row = queues.totals(tx)
     return Holdings(row.slots, row.snoozed, row.reserved, row.dead)

@@ -84,7 +84,7 @@ def _written(uow: UnitOfWork) -> str:
 
 
 def ahead(uow: UnitOfWork) -> float:
-    """By how many seconds this host's clock is ahead of the database's; negative: behind."""
+    """Measure how many seconds this host's clock is ahead of the database's; negative: behind."""
     return round(clock.clock_of(uow.engine).ahead.total_seconds(), 3) + 0.0  # never -0.0
 
 

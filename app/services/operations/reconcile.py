@@ -23,7 +23,9 @@ _SIDES = ("jobs", "units", "events", "amount")
 
 @dataclass(frozen=True, slots=True)
 class Reconciled:
-    """jobs: completed and billable; events: billed; differences: one row for each user and period where they differ.
+    """The comparison of completed jobs with bills.
+
+    jobs: completed and billable; events: billed; differences: one row for each user and period where they differ.
 
     A difference has the numbers of the statements in which the two sides were not equal, not those of the whole period.
     """
@@ -35,7 +37,7 @@ class Reconciled:
 
 @dataclass(slots=True)
 class _Count:
-    """What the statements of a run have found so far."""
+    """The sums that a run has found so far."""
 
     jobs: int = 0
     events: int = 0
@@ -79,7 +81,7 @@ def reconcile(
 
 @dataclass(slots=True)
 class _Reader:
-    """Reads days, each in as few statements as its number of jobs allows.  hours: that the next one reads."""
+    """Reads days, each in as few statements as its number of jobs allows.  hours: how many the next statement reads."""
 
     uow: UnitOfWork
     now: datetime
@@ -122,7 +124,10 @@ class _Reader:
 
 @dataclass(frozen=True, slots=True)
 class LastReconciled:
-    """differences: number of users and periods whose bills differ from their completed jobs."""
+    """The result of the newest reconciliation.
+
+    differences: number of users and periods whose bills differ from their completed jobs.
+    """
 
     ran_at: datetime
     differences: int

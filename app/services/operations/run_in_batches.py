@@ -57,7 +57,7 @@ class _RehearsedError(Exception):
 
 @contextmanager
 def step(uow: UnitOfWork, *, dry_run: bool) -> Iterator[Tx]:
-    """One transaction; dry_run: it is rolled back, so that its counts are what it would have done."""
+    """Run one step in one transaction; dry_run: it is rolled back, so that its counts are what it would have done."""
     with suppress(_RehearsedError), uow.begin() as tx:
         yield tx
         if dry_run:

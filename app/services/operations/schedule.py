@@ -1,4 +1,4 @@
-"""What beat sends and when, as operators see and change it (docs/adr/0013)."""
+"""The schedule, as operators see and change it (docs/adr/0013)."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ SAME_REQUEST = timedelta(seconds=10)
 
 
 class AskedRun(StrEnum):
-    """What became of the request to run an entry at once."""
+    """The outcome of a request to run an entry now."""
 
     SENT = "sent"
-    JUST_SENT = "just_sent"  #: nothing, because an operator had it sent within SAME_REQUEST
-    UNFINISHED = "unfinished"  #: nothing, because its last message waits or runs
+    JUST_SENT = "just_sent"  #: not started, because an operator had it sent within SAME_REQUEST
+    UNFINISHED = "unfinished"  #: not started, because its previous run is still queued or in progress
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from app.store.operations import schedule
 
 @dataclass(frozen=True, slots=True)
 class ScheduledEntry:
-    """What beat sends at an interval.  offset: of the slots from the epoch in UTC."""
+    """An entry of the schedule, which beat sends at an interval.  offset: of the slots from the epoch in UTC."""
 
     name: str
     task: str

@@ -17,7 +17,10 @@ LATE_SCHEDULED = 3600.0
 
 
 class Word(StrEnum):
-    """behind: a queue that is not paused is late, or no living node takes its messages; paused: else, a queue is."""
+    """The state of the service in one word.
+
+    behind: a queue that is not paused is late, or no living node takes its messages; paused: else, a queue is.
+    """
 
     OK = "OK"
     BEHIND = "Behind"

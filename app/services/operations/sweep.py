@@ -44,12 +44,12 @@ class Swept:
 
     @property
     def counts(self) -> dict[str, int]:
-        """By kind, in the order of a run."""
+        """Count the swept rows by kind, in the order of a run."""
         return {kind: getattr(self, kind) for kind in ("extended", "buried", "orphans", "slots", "pruned")}
 
 
 def sweep(uow: UnitOfWork, policy: Policy, *, now: datetime, dry_run: bool = False) -> Swept:
-    """One run; every step is a transaction of its own, so a stop between two steps loses nothing.
+    """Sweep once; every step is a transaction of its own, so a stop between two steps loses nothing.
 
     dry_run: each step is rolled back, so the counts are what a run would do.  Locks: the rows that it deletes or
     extends; it never waits for a step that has locked one.

@@ -9,7 +9,7 @@ from app.errors import InvalidInput
 
 
 def write(ordinal: int, position: int) -> str:
-    """ordinal: of the file; position: of the test in it."""
+    """Write the cursor that continues after a test.  ordinal: of its file; position: of the test in it."""
     return base64.urlsafe_b64encode(f"{ordinal}.{position}".encode()).decode()
 
 

@@ -27,5 +27,5 @@ class NewestResult:
         cls, policy: Policy, analysis_id: UUID, commit: str, completed_at: datetime, parser_version: str | None,
         summary: Mapping[str, Any],
     ) -> NewestResult:  # fmt: skip
-        """From the columns of a statement that looks the newest result up."""
+        """Read a result from the columns of a statement that looks the newest one up."""
         return cls(analysis_id, commit, completed_at, parser_version != policy.parser_version, summary)

@@ -66,7 +66,7 @@ def newest(
 
 
 def rows(tx: Tx, record: AnalysisRow, viewer: Account | None, **narrowed: Any) -> list[OtherCommitRow]:
-    """Those that the viewer may see, newest commit first: rows of analyses.others, narrowed as there."""
+    """List the other commits that the viewer may see, newest first: rows of analyses.others, narrowed as there."""
     sees_all = viewer is not None and viewer.is_operator
     return analyses.others(tx, record, user_id=viewer.user_id if viewer else None, sees_all=sees_all, **narrowed)
 

@@ -17,7 +17,10 @@ from app.store.results import result_files
 
 @dataclass(frozen=True, slots=True)
 class ListedFile:
-    """tests: number; skipped: why the file could not be read, so it has no tests; hints: what it is about."""
+    """A file of a result.
+
+    tests: number; skipped: why the file could not be read, so it has no tests; hints: what it is about.
+    """
 
     file: str
     framework: str | None
@@ -28,7 +31,7 @@ class ListedFile:
 
 @dataclass(frozen=True, slots=True)
 class FilePage:
-    """next: as of Page; total: of all pages."""
+    """A page of files.  next: cursor of the next page, None on the last; total: of all pages."""
 
     items: list[ListedFile]
     next: str | None

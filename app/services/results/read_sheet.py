@@ -32,7 +32,7 @@ class FileOnSheet:
 
 @dataclass(frozen=True, slots=True)
 class TestSheet:
-    """One sheet under a filter.
+    """One sheet of tests under a filter.
 
     number, of: which sheet of how many; before: tests on earlier sheets; total: tests on all of them; tallies: numbers
     of tests of each kind; directories: as of the outline; skipped: files that could not be read.

@@ -23,7 +23,7 @@ MOST = 50  # commits of a history
 
 @dataclass(frozen=True, slots=True)
 class TestPlace:
-    """What a test is known by from commit to commit."""
+    """The identity of a test from commit to commit."""
 
     __test__ = False
 

@@ -29,7 +29,7 @@ class TestInFile(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TestsPage:
-    """tests: by path and line; next: cursor of the next page."""
+    """A page of tests, by path and line.  next: cursor of the next page."""
 
     tests: list[TestInFile]
     next: str | None

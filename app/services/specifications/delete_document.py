@@ -20,7 +20,7 @@ from app.store.specifications import spec_documents
 def delete(uow: UnitOfWork, job_id: UUID, account: Account, policy: Policy, *, now: datetime) -> None:
     """Delete a document of the account, or cancel the job while it has not ended.
 
-    What was paid stays paid: the sentences are kept, and so is the bill (docs/adr/0059).
+    Nothing is refunded: the sentences are kept, and so is the bill (docs/adr/0059).
     Raises: NotFound; Forbidden for an operator who is not the owner; Conflict if the job has failed.
     """
     if not _deleted(uow, job_id, account, now=now):

@@ -21,7 +21,10 @@ ALL = TestFilter()
 
 @dataclass(frozen=True, slots=True)
 class Tests:
-    """subjects: in the order of files and lines; is_private: whether the repository is."""
+    """The tests of an analysis, from which a specification is written.
+
+    subjects: in the order of files and lines; is_private: whether the repository is.
+    """
 
     codebase_id: UUID
     is_private: bool

@@ -27,7 +27,9 @@ class WrittenDocument:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """newest: the last document in this language; under_way: the job that writes one; units: at most, by mode.
+    """The specification that a user may get of an analysis in one language, and its price.
+
+    newest: the last document in this language; under_way: the job that writes one; units: at most, by mode.
 
     tests: of the analysis, which may have subtests besides; units: None if they were not counted, without the modes in
     which the generator would write the same again; quota: of specifications, until `resets_at`.

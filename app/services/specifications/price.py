@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from app.domain.lifecycle import JobFailedError
-from app.domain.specification import Mode, Place, Shelf, fingerprint
+from app.domain.specification import Mode, Shelf, fingerprint
 from app.lru_cache import LruCache
 from app.services.policy import Policy
 from app.services.specifications.load_tests import GONE, load_tests
@@ -22,7 +22,7 @@ MOST_REMEMBERED = 1_000_000  # identities of all analyses together, 32 MB
 
 @dataclass(frozen=True, slots=True)
 class Priced:
-    """What a price needs of the tests of a completed analysis.
+    """The facts of a completed analysis from which a price is calculated.
 
     total: tests; subtests: which are no part of them; identities: of the different ones of both, concatenated;
     is_private: whether the repository is private.
@@ -49,16 +49,20 @@ class Priced:
     def says(self, uow: UnitOfWork, user_id: UUID, language: str, policy: Policy) -> bytes | None:
         """The fingerprint of a document from the stored words; None if some words are missing."""
         shelf = self._shelf(user_id, language, policy)
-        found = {}
-        for kind in ("place", "sentence"):
-            identities = {shelf.key_of(kind, identity): identity for identity in self._each()}
-            with uow.begin() as tx:
-                kept = spec_words.known(tx, sorted(identities))
-            if len(kept) < len(identities):
-                return None
-            found[kind] = {identities[key]: words for key, words in kept.items()}
-        places = {identity: Place(*words).folded() for identity, words in found["place"].items()}
-        return fingerprint(places, found["sentence"])
+        placed = {shelf.key_of("place", identity): identity for identity in self._each()}
+        with uow.begin() as tx:
+            places = spec_words.places(tx, sorted(placed))
+        if len(places) < len(placed):
+            return None
+        written = {shelf.key_of("sentence", identity): identity for identity in self._each()}
+        with uow.begin() as tx:
+            sentences = spec_words.sentences(tx, sorted(written))
+        if len(sentences) < len(written):
+            return None
+        return fingerprint(
+            {placed[key]: place.folded() for key, place in places.items()},
+            {written[key]: sentence for key, sentence in sentences.items()},
+        )
 
     def _shelf(self, user_id: UUID, language: str, policy: Policy) -> Shelf:
         return Shelf(self.codebase_id, user_id if self.is_private else None, policy.generator, language)

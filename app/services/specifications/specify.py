@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from types import GeneratorType
-from typing import Any, TypeVar
+from typing import TypeVar
 from uuid import UUID
 
 from app.domain.jobs import Checkpoint
@@ -30,7 +30,7 @@ from app.services.policy import Policy
 from app.services.specifications.finish import WholeDocument, finish
 from app.services.specifications.load_tests import GONE, load_tests
 from app.specview.generator import Generator, Part
-from app.store.core.unit_of_work import UnitOfWork, retried
+from app.store.core.unit_of_work import Tx, UnitOfWork, retried
 from app.store.jobs import quota
 from app.store.specifications import spec_documents, spec_words
 from app.store.specifications.spec_documents import FeatureRow, SpecRequestRow
@@ -47,17 +47,26 @@ CHANGED = Failure(
 
 @dataclass(frozen=True, slots=True)
 class _Desk:
-    """What the phases of one job share."""
+    """The state that the phases of one job share."""
 
     uow: UnitOfWork
     shelf: Shelf
     checkpoint: Checkpoint
 
-    def known(self, kind: str, subjects: Iterable[Subject]) -> dict[bytes, Any]:
-        """Stored words for these tests, by identity."""
+    def places(self, subjects: Iterable[Subject]) -> dict[bytes, Place]:
+        """Stored places of these tests, by identity."""
+        return self._known("place", spec_words.places, subjects)
+
+    def sentences(self, subjects: Iterable[Subject]) -> dict[bytes, str]:
+        """Stored sentences of these tests, by identity."""
+        return self._known("sentence", spec_words.sentences, subjects)
+
+    def _known(
+        self, kind: str, read: Callable[[Tx, Sequence[bytes]], dict[bytes, T]], subjects: Iterable[Subject]
+    ) -> dict[bytes, T]:
         by_key = {self.shelf.key(kind, subject): subject.identity for subject in subjects}
         with self.uow.begin() as tx:
-            found = spec_words.known(tx, sorted(by_key))
+            found = read(tx, sorted(by_key))
         return {by_key[key]: words for key, words in found.items()}
 
     def keep(self, kind: str, words: Sequence[tuple[Subject, object]], *, is_paid: bool) -> None:
@@ -122,9 +131,9 @@ def _summarise(desk: _Desk, domains: Sequence[Domain], generator: Generator) -> 
         return found
     key = shelf.summary_key(domains)
     with desk.uow.begin() as tx:
-        kept = spec_words.known(tx, [key])
+        kept = spec_words.sentences(tx, [key])
     if kept:
-        return str(kept[key])
+        return kept[key]
     for summary in generator.summarise(Specification(shelf.language, "", domains)):
         desk.checkpoint("summarising", 0, 0)
         found = summary
@@ -143,8 +152,7 @@ def _check_reserved(uow: UnitOfWork, job_id: UUID, keys: Sequence[bytes], policy
 
 def _place(desk: _Desk, subjects: Sequence[Subject], generator: Generator) -> dict[bytes, Place]:
     """The place of each test, by identity; stored places stay, whatever is added to them."""
-    kept = desk.known("place", subjects)
-    places = {identity: Place(*words).folded() for identity, words in kept.items()}
+    places = {identity: place.folded() for identity, place in desk.places(subjects).items()}
     missing = list({one.identity: one for one in subjects if one.identity not in places}.values())
     total, done = len(missing), 0
     desk.checkpoint("placing", done, total)
@@ -163,7 +171,7 @@ def _phrase(
     desk: _Desk, subjects: Sequence[Subject], places: dict[bytes, Place], generator: Generator
 ) -> tuple[dict[bytes, str], set[bytes]]:
     """The sentence of each test, by identity; and the identities that fell back."""
-    sentences: dict[bytes, str] = desk.known("sentence", subjects)
+    sentences = desk.sentences(subjects)
     fell_back: set[bytes] = set()
     missing = {one.identity: one for one in subjects if one.identity not in sentences}
     wanted: dict[Place, list[Subject]] = {}

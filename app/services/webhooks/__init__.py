@@ -1,1 +1,1 @@
-"""Webhooks: what an account is told when its jobs end (docs/adr/0054)."""
+"""Webhooks: signed requests to an account's addresses when its jobs end (docs/adr/0054)."""

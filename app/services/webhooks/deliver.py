@@ -41,7 +41,7 @@ class Reply:
 
     @property
     def is_success(self) -> bool:
-        """Whether it took the event."""
+        """Whether the receiver took the event."""
         return self.status is not None and 200 <= self.status < 300
 
 
@@ -55,7 +55,7 @@ class Post(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """What a turn works with.  roll: 0 <= roll() < 1, for jitter."""
+    """The means by which a turn sends.  roll: 0 <= roll() < 1, for jitter."""
 
     post: Post
     keyring: Keyring
@@ -72,7 +72,7 @@ def take_turn(
     seconds: float = TURN_SECONDS,
     patience: Callable[[], float] = lambda: PATIENT,
 ) -> int:
-    """Tell one webhook what is due.  seconds: no attempt but the first begins after that; patience: of each attempt.
+    """Send one webhook its due deliveries.  seconds: only the first attempt begins later; patience: of each attempt.
 
     Returns: how many attempts were made.
     """
@@ -103,7 +103,7 @@ def _next(tx: Tx, webhook_id: UUID, sender: Sender, *, now: datetime) -> tuple[D
 
 
 def _attempt(uow: UnitOfWork, row: DueRow, body: str, sender: Sender, seconds: float) -> bool:
-    """Returns: whether the webhook may be told more now."""
+    """Send one delivery and record its outcome.  Returns: whether more may be sent to this webhook now."""
     began = monotonic()
     try:
         sealed = [row.secret, *([row.old_secret] if row.old_secret else [])]
@@ -149,5 +149,5 @@ def _record(tx: Tx, row: DueRow, reply: Reply, latency: int, roll: float, *, now
 
 
 def _excerpt(answer: str) -> str:
-    """PostgreSQL takes no NUL."""
+    """The beginning of an answer, without NUL, which PostgreSQL does not store."""
     return answer.replace("\x00", " ").encode()[:EXCERPT].decode("utf-8", "ignore")

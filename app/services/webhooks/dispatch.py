@@ -1,4 +1,4 @@
-"""Give each webhook that has something to be told a turn: one message on a queue that holds no user's jobs."""
+"""Enqueue one delivery task per webhook with due deliveries, on a queue without user jobs."""
 
 from __future__ import annotations
 

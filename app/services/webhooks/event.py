@@ -1,4 +1,4 @@
-"""What a webhook is sent, as a value; app/adapters/webhook_body.py writes it out."""
+"""An event for a webhook, as a value; app/adapters/webhook_body.py writes it out."""
 
 from __future__ import annotations
 

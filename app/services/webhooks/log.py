@@ -24,7 +24,9 @@ NO_DELIVERY = Message("This webhook has no such delivery")
 
 @dataclass(frozen=True, slots=True)
 class LoggedDelivery:
-    """message_id: the `webhook-id` of its attempts; next_attempt_at: None once it is over; answer: its beginning.
+    """A delivery as the log shows it.
+
+    message_id: the `webhook-id` of its attempts; next_attempt_at: None once it is over; answer: its beginning.
 
     fault: why the last attempt failed, as a code, None if it was answered; latency_ms: of the last attempt.
     """
@@ -90,7 +92,10 @@ def _send(tx: Tx, webhook_id: UUID, delivery_id: int) -> LoggedDelivery:
 
 
 def _must_take_more(tx: Tx, user_id: UUID, webhook_id: UUID, *, is_test: bool, itself: bool = False) -> None:
-    """itself: the delivery in question is pending already, so sending it adds nothing."""
+    """Check that a webhook accepts another delivery.  Locks: webhooks row.  Raises: NotFound, Conflict.
+
+    itself: the delivery in question is pending already, so sending it adds nothing.
+    """
     webhooks.lock(tx, user_id, webhook_id)  # two requests cannot both be the last that the limits allow
     if _must_have(tx, user_id, webhook_id).disabled_at is not None:
         raise Conflict("This webhook is disabled; enable it first")

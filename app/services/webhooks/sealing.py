@@ -27,12 +27,12 @@ class Keyring:
 
     @classmethod
     def of(cls, phrases: Sequence[str]) -> Keyring:
-        """phrases: from which the keys are derived; the first one's encrypts."""
+        """Derive the keys from phrases; the first one's encrypts."""
         derived = [_derive(phrase) for phrase in phrases]
         return cls({_id(key): key for key in reversed(derived)}, _id(derived[0]))
 
     def seal(self, plain: bytes, row: UUID) -> bytes:
-        """Encrypt: key id, nonce, ciphertext.  row: to which it belongs."""
+        """Encrypt into key id, nonce and ciphertext.  row: the id of the webhook that the text belongs to."""
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: PLC0415 - few processes need it
 
         nonce = os.urandom(_NONCE)

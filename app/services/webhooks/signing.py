@@ -15,7 +15,7 @@ BYTES = 32
 
 
 def new_secret() -> bytes:
-    """Random bytes."""
+    """Make a secret of random bytes."""
     return secrets.token_bytes(BYTES)
 
 

@@ -1,4 +1,4 @@
-"""One round of turns: many webhooks are told at once, at most one of each account (docs/adr/0054)."""
+"""One round of turns: requests to many webhooks are sent at once, for at most one of each account (docs/adr/0054)."""
 
 from __future__ import annotations
 

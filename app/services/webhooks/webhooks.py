@@ -42,7 +42,7 @@ def list_of(uow: UnitOfWork, user_id: UUID, *, now: datetime) -> list[Webhook]:
 
 
 def find(uow: UnitOfWork, user_id: UUID, webhook_id: UUID, *, now: datetime) -> Webhook:
-    """One of them.  Raises: NotFound."""
+    """Find one webhook of the user.  Raises: NotFound."""
     with uow.once() as tx:
         row = webhooks.find(tx, user_id, webhook_id)
     if row is None:
@@ -54,7 +54,7 @@ def add(
     uow: UnitOfWork, user_id: UUID, own: WebhookFields, where: Where, keyring: Keyring,
     *, by: str | None = None, now: datetime,
 ) -> tuple[Webhook, str]:  # fmt: skip
-    """Create one.  Returns: and its secret, which is never shown again.  own.events: none means all.
+    """Create a webhook.  Returns: it and its secret, which is never shown again.  own.events: none means all.
 
     by: as in check_caller.check.  Raises: InvalidInput, TooManyWebhooks, Unauthenticated.  Locks: the users row.
     """
@@ -78,7 +78,7 @@ def change(
     uow: UnitOfWork, user_id: UUID, webhook_id: UUID, where: Where, *, now: datetime, enabled: bool | None = None,
     **own: Any,
 ) -> Webhook:  # fmt: skip
-    """Change what is given; enabling forgets the failures.  own: fields of WebhookFields by name.
+    """Change the given fields of a webhook; enabling forgets the failures.  own: fields of WebhookFields by name.
 
     Raises: NotFound, InvalidInput, TypeError for another name.  Locks: its row.
     """
@@ -125,7 +125,7 @@ def check_url(url: str, where: Where) -> None:
 
 
 def _chosen(events: Sequence[str]) -> list[str]:
-    """In the order of the rules, each once."""
+    """Put chosen events in the order of the rules, each once; all events if none is chosen.  Raises: InvalidInput."""
     unknown = [one for one in events if one not in EVENTS]
     if unknown:
         expected = f"expected events such as {EVENTS[0]}"
@@ -137,13 +137,13 @@ def _chosen(events: Sequence[str]) -> list[str]:
 
 
 def _checked(own: WebhookFields, where: Where, *, given: Container[str] = OWN) -> WebhookFields:
-    """With all events in place of none.  given: names of what is new, the rest was checked before."""
+    """Check new fields, and put all events for none.  given: names of new fields.  Raises: InvalidInput."""
     if "url" in given:
         check_url(own.url, where)
     return replace(own, events=_chosen(own.events)) if "events" in given else own
 
 
 def _shown(row: Webhook, now: datetime) -> Webhook:
-    """Without the end of a secret that signs no more."""
+    """Leave out the end of a previous secret that signs no more."""
     is_over = row.old_secret_until is not None and row.old_secret_until <= now
     return replace(row, old_secret_until=None) if is_over else row

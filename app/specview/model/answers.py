@@ -86,7 +86,7 @@ def read_sentences(text: str, chunk: Sequence[Subject], language: str) -> dict[i
 
 
 def read_summary(text: str, language: str) -> str:
-    """Raises: CallFailed bad_answer."""
+    """Read a summary from the model's answer.  Raises: CallFailed with bad_answer."""
     summary = clean(_read(_Summary, text).summary, LONGEST_SUMMARY + 1)
     words = words_of(summary)
     honest = presentable(summary, LONGEST_SUMMARY) and len(_END.findall(summary)) <= MOST_SENTENCES

@@ -31,7 +31,7 @@ _CAPS = {Cap.TOKENS_PER_DAY: Fault.TOKENS_PER_DAY, Cap.COST_PER_DAY: Fault.COST_
 
 @dataclass(slots=True)
 class Meter:
-    """What a run took and met.  spent: answered calls and estimates of those under way; troubles: by Fault."""
+    """The use and faults of a run.  spent: answered calls and estimates of those under way; troubles: by Fault."""
 
     spent: Tokens = field(default_factory=Tokens)
     calls: int = 0
@@ -40,7 +40,7 @@ class Meter:
 
 
 class Calls:
-    """Used from one event loop; the gate's own thread is `keeper`, as it may wait for a database.
+    """The calls of a run, from one event loop; the gate's own thread is `keeper`, as it may wait for a database.
 
     useful: set by whoever takes something from an answer; a model of no use is not asked for the whole of a run.
     """

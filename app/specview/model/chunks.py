@@ -17,7 +17,7 @@ MOST_SUITES = 4  # the innermost ones
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """What one call may hold.  tokens: of its tests, estimated, without instructions and answer."""
+    """The limits of one call.  tokens: of its tests, estimated, without instructions and answer."""
 
     tests: int
     tokens: int

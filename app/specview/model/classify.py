@@ -18,7 +18,7 @@ async def classify(
 ) -> tuple[SubjectPlaces, list[Subject]]:
     """The tests of a chunk with their places, and those that got none.
 
-    What is left out, or placed by a name that is another test's, is requested again, without those that were placed.
+    Tests that are left out, or placed by a name of another test, are requested again, without those that were placed.
     """
     done, left = SubjectPlaces(), list(chunk)
     known_places = [place for place in known if not talks(f"{place.domain} {place.feature}")]
@@ -49,7 +49,7 @@ class Places:
         return self._known.setdefault(_key(place), Place(domain, place.feature))
 
     def all(self) -> list[Place]:
-        """In the order in which they came."""
+        """List the places in the order in which they came."""
         return list(self._known.values())
 
 

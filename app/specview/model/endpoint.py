@@ -38,7 +38,7 @@ class EndpointAccess:
 
 
 class Endpoint:
-    """Calls from one event loop; close it in the same one."""
+    """One endpoint of a model; use and close it in one event loop."""
 
     def __init__(self, access: EndpointAccess) -> None:
         self._access = access
@@ -59,7 +59,7 @@ class Endpoint:
         await self._client.aclose()
 
     async def complete(self, prompt: Prompt, *, attempt: int = 0) -> ModelReply:
-        """One call.  attempt: another one than before asks for another answer.  Raises: CallFailed."""
+        """Call the endpoint once.  attempt: another one than before asks for another answer.  Raises: CallFailed."""
         try:
             async with asyncio.timeout(self._access.seconds):
                 return await self._complete(prompt, attempt)
@@ -107,7 +107,7 @@ def _trust() -> SSLContext:
 
 
 def _refusal(response: httpx.Response) -> CallFailed:
-    """What a status means; the body, which may repeat what we sent, is not looked at."""
+    """The meaning of a status; the body, which may repeat what we sent, is not looked at."""
     status = response.status_code
     if status == httpx.codes.TOO_MANY_REQUESTS or (status == httpx.codes.SERVICE_UNAVAILABLE and retry_after(response)):
         return CallFailed(Fault.TOO_FAST, wait=retry_after(response))

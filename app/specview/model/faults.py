@@ -1,4 +1,4 @@
-"""Why a call of the model gave nothing, in fixed words: what an endpoint sends is never part of an error."""
+"""Why a call of the model gave nothing, in fixed words: text from an endpoint is never part of an error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What lets calls through: limits that are counted outside of this process (docs/adr/0048)."""
+"""The gate for calls: limits that are counted outside of this process (docs/adr/0048)."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from app.domain.model_calls import CallWait, Entered, Refused, Tokens
 
 
 class Gate(Protocol):
-    """Each call of the model enters once, and ends in exactly one of the four ways.  From any thread."""
+    """Each call of the model enters once, and ends in exactly one of the four ways.  Any thread may use it."""
 
     def enter(self, estimate: Tokens) -> Entered | CallWait | Refused:
         """Ask for one call, which is counted with its estimate."""
 
     def succeeded(self, entered: Entered, used: Tokens) -> None:
-        """The endpoint answered, whatever its answer is worth."""
+        """Record that the endpoint answered, whatever its answer is worth."""
 
     def failed(self, entered: Entered, used: Tokens) -> None:
-        """It did not.  used: what may be billed nevertheless."""
+        """Record that the call failed.  used: the tokens that may be billed nevertheless."""
 
     def held_back(self, entered: Entered, seconds: float) -> None:
-        """It wants fewer calls, and none for so long."""
+        """Record that the endpoint asks for fewer calls, and for none within the next seconds."""
 
     def abandoned(self, entered: Entered) -> None:
-        """We cancelled the call."""
+        """Record that the caller cancelled the call."""
 
 
 class OpenGate:
@@ -37,21 +37,21 @@ class OpenGate:
         self.under_way = 0
 
     def enter(self, estimate: Tokens) -> Entered | CallWait | Refused:
-        """Let it through."""
+        """Let the call through."""
         with self._lock:
             self.under_way += 1
         return Entered(datetime.now(UTC).date(), estimate)
 
     def succeeded(self, entered: Entered, used: Tokens) -> None:  # noqa: ARG002 - the protocol's
-        """Add."""
+        """Add the tokens of the call."""
         self._left(used)
 
     def failed(self, entered: Entered, used: Tokens) -> None:  # noqa: ARG002 - the protocol's
-        """Add."""
+        """Add the tokens of the call."""
         self._left(used)
 
     def held_back(self, entered: Entered, seconds: float) -> None:  # noqa: ARG002 - the protocol's
-        """Nothing was used."""
+        """End the call without tokens."""
         self._left(Tokens())
 
     def abandoned(self, entered: Entered) -> None:

@@ -86,7 +86,7 @@ class ModelGenerator:
         yield from self._phrase_without(hostile, language)
 
     def summarise(self, specification: Specification) -> Iterator[str]:
-        """From the names of domains and features alone."""
+        """Summarise a specification from the names of domains and features alone."""
         domains = [
             (domain, [feature for feature in features if not talks(feature)])
             for domain, features in summarised(specification)

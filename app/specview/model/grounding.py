@@ -1,7 +1,7 @@
-"""Whether a sentence is about its own test: it must be made of what is known of it, and of nothing of its neighbours.
+"""Check that a sentence is about its own test: it must use what is known of it, and nothing of its neighbours.
 
-The second line against names that talk to the model (hostile.py), and the first against invention.  What fails here is
-asked again, without those that passed, and in the end is written by the fallback.
+The second line against names that talk to the model (hostile.py), and the first against invention.  A sentence that
+fails here is requested again, without those that passed, and in the end the fallback writes it.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def _made_of(words: list[str], subject: Subject) -> bool:
 
 
 def _same_sense(words: list[str], own: frozenset[str]) -> bool:
-    """Whether neither of a sentence and its name denies what the other one does not."""
+    """Whether a sentence and its name agree on what they negate."""
     name_denies, sentence_denies = bool(own & _NEGATED), not _NEGATED.isdisjoint(words)
     if name_denies and not sentence_denies:
         return any(map(_NEGATIVE.match, words))

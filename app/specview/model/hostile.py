@@ -1,4 +1,4 @@
-"""Names that talk to the model: they are never sent to it, and the fallback writes what belongs to them.
+"""Find names that read like instructions to the model: they are never sent, and the fallback writes their sentences.
 
 A heuristic, and the first of two lines: what it misses must still keep the checks of answers (grounding.py).
 """
@@ -52,7 +52,7 @@ _WRITTEN = _set(
     "sentence sentences domain domains feature features behaviour behaviours behavior behaviors description"
     " descriptions categories summary"
 )
-#: What a writer is told to do; with a list, or with all that is not the test itself, it is told to do it to others.
+#: Verbs of instructions to a writer; with a list, or with all but the test itself, the instruction concerns others.
 _WRITER = _set(
     "say write describe classify rename label respond answer reply translate summarize summarise output called named"
     " must"
@@ -113,7 +113,7 @@ def talks(text: str) -> bool:
 
 
 def _spoken(words: list[str], *, path: bool) -> set[str]:
-    """Without the words that say no more than that this is a test."""
+    """Drop the words that only say that this is a test."""
     return set(words) - _TESTING if path else set(words[1:] if words[:1] == ["test"] else words)
 
 

@@ -1,4 +1,4 @@
-"""What may stand on a page: one line of words, without markup, addresses or signs that are not seen."""
+"""Texts that may be shown on a page: one line of words, without markup, addresses or signs that are not seen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the model is asked.  A change here changes sentences, so it needs a new PROMPTS_VERSION."""
+"""The questions to the model.  A change here changes sentences, so it needs a new PROMPTS_VERSION."""
 
 from __future__ import annotations
 
@@ -50,7 +50,10 @@ _AGAIN = "An earlier answer to this message did not keep to the form. Keep to it
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """messages: as the endpoint takes them; most_output: tokens of an answer, as long as it is not cut off."""
+    """A request to the model.
+
+    messages: as the endpoint takes them; most_output: tokens of an answer, as long as it is not cut off.
+    """
 
     messages: list[dict[str, str]]
     most_output: int
@@ -106,7 +109,7 @@ def summarised(specification: Specification) -> list[tuple[str, list[str]]]:
 
 
 def _where(place: Place) -> str:
-    """Empty for a place that was named after a test that talks."""
+    """The place as text; empty if it was named after a test that talks to the model."""
     where = " / ".join(filter(None, (place.domain, place.feature)))
     return "" if talks(where) else clean(where, 2 * LONGEST_PLACE)
 

@@ -1,4 +1,4 @@
-"""What an endpoint sends back: the text of a completion and what it took, read without trust."""
+"""Answers of an endpoint: the text of a completion and what it took, read without trust."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from app.specview.model.faults import CallFailed, Fault
 
 #: Of a Retry-After; longer is no wait but an outage.
 LONGEST_WAIT_SECONDS = 3600.0
-#: More than any model counts for one call: an endpoint that tells so is not believed.
+#: More than any model counts for one call: an endpoint that reports more is not believed.
 MOST_TOKENS = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class ModelReply:
-    """text: of the model; used: as the endpoint counts, or estimated if it does not."""
+    """An answer of the endpoint.  text: of the model; used: as the endpoint counts, or estimated if it does not."""
 
     text: str
     used: Tokens

@@ -1,4 +1,4 @@
-"""Time as a run sees it, which tests hand in."""
+"""The clock, the sleep and the random numbers of a run; tests pass their own."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 1.0, 30.0
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """now: seconds of a clock that only goes forward; sleep: seconds; roll: from 0 to 1."""
+    """How a run measures time and waits.
+
+    now: seconds of a clock that only goes forward; sleep: seconds; roll: from 0 to 1.
+    """
 
     now: Callable[[], float] = time.monotonic
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep

@@ -12,7 +12,10 @@ CYRILLIC = ("CYRILLIC",)
 
 @dataclass(frozen=True, slots=True)
 class Tongue:
-    """name: in English, for the model; scripts: how Unicode names its letters begin."""
+    """A language that a model writes.
+
+    name: in English, for the model; scripts: how Unicode names its letters begin.
+    """
 
     name: str
     scripts: tuple[str, ...] = LATIN
@@ -51,12 +54,12 @@ _ENGLISH = frozenset({"the", "when", "with", "that", "and", "returns", "should"}
 
 
 def tongue_of(language: str) -> Tongue:
-    """The tongue of a code; an unknown one is told to the model as it is, and may be in any script."""
+    """The tongue of a code; an unknown code is sent to the model as it is, and may be in any script."""
     return TONGUES.get(language.lower().split("-")[0], Tongue(language, ()))
 
 
 def is_latin(language: str) -> bool:
-    """Whether it is written in Latin letters."""
+    """Whether the language is written in Latin letters."""
     return tongue_of(language).scripts == LATIN
 
 

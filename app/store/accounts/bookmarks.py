@@ -65,7 +65,7 @@ def add(tx: Tx, user_id: UUID, codebase_id: UUID, *, now: datetime) -> None:
 
 
 def remove(tx: Tx, user_id: UUID, codebase_id: UUID) -> None:
-    """Unmark it; idempotent."""
+    """Remove a bookmark; idempotent."""
     tx.write(_REMOVE, user_id=user_id, codebase_id=codebase_id)
 
 

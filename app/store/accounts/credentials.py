@@ -73,7 +73,7 @@ class ValidToken:
 
 @dataclass(frozen=True, slots=True)
 class NamedToken:
-    """A token and whose it is."""
+    """A token with the account that it belongs to."""
 
     id: UUID
     user_id: UUID

@@ -1,4 +1,4 @@
-"""What is stored about a user, by parts and pages, without hashes and without what leads to other people.
+"""All data about a user, by parts and pages, without hashes and without anything that leads to other people.
 
 The database writes each row as JSON, so that a large copy costs this process little.
 """
@@ -19,7 +19,7 @@ After = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class ExportedPage:
-    """rows: JSON objects; after: the last one's key, None on the last page."""
+    """A page of a user's data.  rows: JSON objects; after: the last one's key, None on the last page."""
 
     rows: list[str]
     after: After | None
@@ -27,7 +27,10 @@ class ExportedPage:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """query: of a page; key: how many columns the key has; most: rows of a page."""
+    """The query of one part of a user's data.
+
+    query: of a page; key: how many columns the key has; most: rows of a page.
+    """
 
     query: TextClause
     key: int
@@ -35,7 +38,10 @@ class _Part:
 
 
 def _part(columns: str, tables: str, *key: str, most: int = 1_000) -> _Part:
-    """key: columns that order the rows, with their types; most: fewer where a row may be large."""
+    """Compose the query of a part.
+
+    key: columns that order the rows, with their types; most: fewer where a row may be large.
+    """
     names, types = zip(*(column.split() for column in key), strict=True)
     given = [f"CAST(:after_{number} AS {type_})" for number, type_ in enumerate(types)]
     keys = [f"key_{number}" for number in range(len(key))]

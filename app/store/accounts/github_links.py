@@ -21,20 +21,20 @@ _REMOVE = text("DELETE FROM github_links WHERE user_id = :user_id")
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """login: the name at GitHub when it was last used."""
+    """A link of an account to a user of GitHub.  login: the name at GitHub when it was last used."""
 
     login: str
     linked_at: datetime
 
 
 def add(tx: Tx, user_id: UUID, github_id: int, login: str, *, now: datetime) -> bool:
-    """Link them; False if either has a link already."""
+    """Link an account to a GitHub user; False if either has a link already."""
     given = {"user_id": user_id, "github_id": github_id, "login": login}
     return tx.run(_ADD, now=now, **given).one_or_none() is not None
 
 
 def owner(tx: Tx, github_id: int) -> UUID | None:
-    """Whose account it signs in to."""
+    """Find the account that a link signs in to."""
     found: UUID | None = tx.run(_OWNER, github_id=github_id).scalar_one_or_none()
     return found
 

@@ -41,7 +41,7 @@ class Purpose(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """user_id: None for somebody who was not signed in."""
+    """A secret that was just used up.  user_id: None for somebody who was not signed in."""
 
     user_id: UUID | None
 
@@ -52,13 +52,13 @@ def add(tx: Tx, purpose: Purpose, secret: str, *, user_id: UUID | None = None, e
 
 
 def use(tx: Tx, purpose: Purpose, secret: str, *, now: datetime) -> Used | None:
-    """Use it up; None if it was used before, has expired, or is of another purpose.  Locks: its row."""
+    """Use a secret up; None if it was used before, has expired, or is of another purpose.  Locks: its row."""
     row = tx.run(_USE, secret_hash=hashed(secret), purpose=purpose.value, now=now).one_or_none()
     return Used(row.user_id) if row else None
 
 
 def owner(tx: Tx, purpose: Purpose, secret: str, *, now: datetime) -> UUID | None:
-    """Whose valid secret it is; it is not used up."""
+    """Find the user of a valid secret; it is not used up."""
     given = {"secret_hash": hashed(secret), "purpose": purpose.value}
     found: UUID | None = tx.run(_OWNER, now=now, **given).scalar_one_or_none()
     return found

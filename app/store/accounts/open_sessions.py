@@ -24,7 +24,8 @@ _SESSION = text("""
     SELECT user_id, coalesce(last_used_at, created_at) < :now - interval '1 minute' AS is_stale
       FROM sessions
      WHERE id_hash = :id_hash AND expires_at > :now AND coalesce(last_used_at, created_at) > :used_since""")
-_USED = text("UPDATE sessions SET last_used_at = :now WHERE id_hash = :id_hash")
+# in sql/notes.sql
+_USED = text("SELECT note_session(:id_hash, :now)")
 _SESSIONS = text("""
     SELECT id, created_at, last_used_at, expires_at, id_hash = :own AS is_own FROM sessions
      WHERE user_id = :user_id AND expires_at > :now AND coalesce(last_used_at, created_at) > :used_since
@@ -144,7 +145,7 @@ def add_link(tx: Tx, user_id: UUID, secret: str, *, expires_at: datetime) -> Non
 
 
 def link_owner(tx: Tx, secret: str, *, now: datetime) -> UUID | None:
-    """Whose valid sign-in link it is; it is not used up."""
+    """Find the user of a valid sign-in link; it is not used up."""
     found: UUID | None = tx.run(_LINK_OWNER, token_hash=hashed(secret), now=now).scalar_one_or_none()
     return found
 

@@ -27,7 +27,7 @@ _REMOVE_ALL = text("DELETE FROM passkeys WHERE user_id = :user_id")
 
 @dataclass(frozen=True, slots=True)
 class StoredKey:
-    """sign_count: of the last use."""
+    """A passkey with its public key.  sign_count: of the last use."""
 
     id: UUID
     user_id: UUID
@@ -48,14 +48,14 @@ class PasskeyRow(NamedTuple):
 def add(
     tx: Tx, user_id: UUID, *, credential_id: bytes, public_key: bytes, sign_count: int, name: str, now: datetime
 ) -> UUID | None:
-    """Store one.  Returns: its id, None if some account has this credential already."""
+    """Store a passkey.  Returns: its id, None if some account has this credential already."""
     given = {"credential_id": credential_id, "public_key": public_key, "sign_count": sign_count}
     added: UUID | None = tx.run(_ADD, user_id=user_id, name=name, now=now, **given).scalar_one_or_none()
     return added
 
 
 def find(tx: Tx, credential_id: bytes) -> StoredKey | None:
-    """By the id that the authenticator gave it."""
+    """Find a key by the id that the authenticator gave it."""
     row = tx.run(_FIND, credential_id=credential_id).one_or_none()
     return StoredKey(row.id, row.user_id, bytes(row.public_key), row.sign_count) if row else None
 

@@ -22,20 +22,20 @@ _REPLACE_HASH = text("UPDATE passwords SET hash = :hash WHERE user_id = :user_id
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """hash: None for a person without a password."""
+    """A person with the hash of the password.  hash: None for a person without a password."""
 
     user_id: UUID
     hash: str | None
 
 
 def by_email(tx: Tx, email: str) -> Credentials | None:
-    """Whose account has this address, ignoring case; None if there is none."""
+    """Find the person with this address, ignoring case; None if there is none."""
     row = tx.run(_BY_EMAIL, email=email).one_or_none()
     return Credentials(row.user_id, row.hash) if row else None
 
 
 def hash_of(tx: Tx, user_id: UUID) -> str | None:
-    """The user's hash.  Whoever acts on it has locked the users row, so that it is still the same."""
+    """The user's hash.  A caller that acts on it has locked the users row, so that it is still the same."""
     found: str | None = tx.run(_HASH, user_id=user_id).scalar_one_or_none()
     return found
 

@@ -21,7 +21,7 @@ NOBODY = "deleted account"
 WAYS_IN = (
     "passwords", "passkeys", "github_links", "one_time_secrets", "api_tokens", "sessions", "sign_in_links",
 )  # fmt: skip
-#: What tells or gives something to whoever made it: gone when the address is first verified.
+#: Whatever sends or gives something to whoever made it: deleted when the address is first verified.
 REACHES = ("webhook_deliveries", "webhooks", "spec_shares", "idempotency_keys")
 #: What the account has and did, which is of no use to anybody who cannot get in.
 STAYS = (
@@ -88,14 +88,14 @@ _REST = (
 
 
 class UnfinishedJobRow(NamedTuple):
-    """started: whether it has a record."""
+    """An unfinished job of a user.  started: whether it has a record."""
 
     job_id: UUID
     started: bool
 
 
 class LeftRequestRow(NamedTuple):
-    """What a request was about that has lost its user."""
+    """A request that has lost its user."""
 
     job_id: UUID
     codebase_id: UUID
@@ -108,7 +108,7 @@ def close(tx: Tx, user_id: UUID) -> None:
 
 
 def shut_out(tx: Tx, user_id: UUID, *, kept: str | None) -> dict[str, int]:
-    """Delete whatever lets somebody in as this user, or tells them something.
+    """Delete whatever lets somebody act as this user, or sends them data of the account.
 
     kept: the way in that stays: a Way, the id of a passkey, or None.
     Returns: how many rows each table had.  Locks: the rows of these tables, after the users row, which the caller has

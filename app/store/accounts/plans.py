@@ -16,7 +16,7 @@ _SET_SLOT_LIMIT = text("UPDATE subscription_plans SET concurrent_jobs = :slots W
 
 
 class PlanColumns(Protocol):
-    """What a row has that says a plan."""
+    """The columns that describe a plan."""
 
     @property
     def tier(self) -> str:
@@ -28,15 +28,15 @@ class PlanColumns(Protocol):
 
     @property
     def analyses_per_period(self) -> int | None:
-        """None for no limit."""
+        """The limit of analyses in a period; None: no limit."""
 
     @property
     def spec_units_per_period(self) -> int | None:
-        """None for no limit."""
+        """The limit of specification units in a period; None: no limit."""
 
     @property
     def retention_days(self) -> int | None:
-        """None for ever."""
+        """How long results are kept; None: for ever."""
 
 
 class PlanRow(NamedTuple):
@@ -65,7 +65,7 @@ def set_slot_limit(tx: Tx, tier: Tier, slots: int) -> None:
 
 
 def plan_of(row: PlanColumns) -> Plan:
-    """From a row that has a plan's columns among others."""
+    """Read a plan from a row that has its columns among others."""
     return Plan(
         Tier(row.tier),
         row.concurrent_jobs,

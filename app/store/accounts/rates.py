@@ -18,7 +18,10 @@ _PRUNE = text("""
 
 @dataclass(frozen=True, slots=True)
 class Charged:
-    """wait: 0 if it was granted, or the seconds until it may be; remaining: whole requests left, negative in debt."""
+    """A bucket after a request.
+
+    wait: 0 if it was granted, or the seconds until it may be; remaining: whole requests left, negative in debt.
+    """
 
     wait: float
     remaining: int

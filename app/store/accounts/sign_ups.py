@@ -21,12 +21,12 @@ _PRUNE = text("DELETE FROM sign_up_days WHERE day < (CAST(:now AS timestamptz) A
 
 
 def count(tx: Tx, *, most: int, now: datetime) -> bool:
-    """Count one; False if the day has `most` already.  Locks: the day's row, so that the limit is exact."""
+    """Count a sign-up; False if the day has `most` already.  Locks: the day's row, so that the limit is exact."""
     return tx.run(_COUNT, most=most, now=now).one_or_none() is not None
 
 
 def count_of(tx: Tx, network: UUID, *, most: int, now: datetime) -> bool:
-    """Count one of this network; False if it has `most` already.  network: a pseudonym.  Locks: its row of the day."""
+    """Count a sign-up; False if it has `most` already.  network: a pseudonym.  Locks: its row of the day."""
     return tx.run(_COUNT_OF, network=network, most=most, now=now).one_or_none() is not None
 
 

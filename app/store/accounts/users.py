@@ -21,7 +21,7 @@ from app.store.core.unit_of_work import LOCK_USERS, Tx
 
 @dataclass(frozen=True, slots=True)
 class Payer:
-    """What an accept reads of a user: enough for a queue and a quota, and nothing that says what the user may do.
+    """The account as an accept reads it: enough for a queue and a quota, and nothing that says what the user may do.
 
     anchor_at: where the rolling periods start; runs: by service, how long the user's recent jobs held a slot, empty
     before the first run, and of the service of the accept only; own_slot_limit: None if the tier's applies.
@@ -37,12 +37,12 @@ class Payer:
 
     @property
     def tier(self) -> Tier:
-        """The plan's."""
+        """The tier of the plan."""
         return self.plan.tier
 
     @property
     def is_anonymous(self) -> bool:
-        """Whether it stands for a client address."""
+        """Whether the account stands for a client address."""
         return self.kind == "anonymous"
 
     def step(self, service: Service) -> int:
@@ -248,13 +248,13 @@ def ran(tx: Tx, account: Account, service: Service, seconds: float) -> Account:
 
 
 def account_of(row: Row[Any]) -> Account:
-    """From a row with all columns of ACCOUNT among others.  Raises: AttributeError if one is missing."""
+    """Read an account from a row with all of ACCOUNT among others.  Raises: AttributeError if one is missing."""
     runs = {service: of for service in Service if (of := _runs_of(row, service))}
     return Account(*_shared(row), runs, row.slot_limit, row.is_operator, row.is_read_only_operator)
 
 
 def payer_of(row: Row[Any], service: Service) -> Payer:
-    """From a row with the columns of a Payer, and the runs of this service.  Raises: as account_of."""
+    """Read a payer from a row with its columns, and the runs of this service.  Raises: as account_of."""
     runs = _runs_of(row, service)
     return Payer(*_shared(row), {service: runs} if runs else {}, row.slot_limit)
 

@@ -38,7 +38,9 @@ class ExistingAnalyses:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """key_locked: whether no other request with this key is being processed; stored: the answer to an earlier one.
+    """The state of a submission before its accept, read in one statement.
+
+    key_locked: whether no other request with this key is being processed; stored: the answer to an earlier one.
 
     account: None if it no longer exists; now: the instant of the accept.
     If the key is not locked, or if there is a stored answer, nothing else is looked up or locked.

@@ -56,9 +56,8 @@ _ASKED_FOR_EACH = text("""
            last_viewed_at = CASE WHEN c.last_viewed_at >= :now - CAST(:fresh AS interval) THEN c.last_viewed_at
                                  ELSE :now END
       FROM asked WHERE c.id = asked.id""")
-_VIEWED = text("""
-    UPDATE codebases SET last_viewed_at = :now
-     WHERE id = :id AND (last_viewed_at IS NULL OR last_viewed_at < :now - CAST(:fresh AS interval))""")
+# in sql/notes.sql
+_VIEWED = text("SELECT note_view(:id, :now, :fresh)")
 _DEFAULT_BRANCH = text("""
     UPDATE codebases SET default_branch = :name WHERE id = :id AND default_branch IS DISTINCT FROM :name""")
 _CHECKED = text("UPDATE codebases SET checked_at = :now WHERE id = :id")
@@ -129,7 +128,7 @@ def add_each(tx: Tx, repositories: Iterable[Repository], *, now: datetime) -> di
 
 
 def address_of(repository: Repository) -> AddressKey:
-    """By which a repository is known, whatever the case."""
+    """Compose the key by which a repository is known, whatever the case."""
     return repository.host, repository.owner.lower(), repository.name.lower()
 
 
@@ -189,10 +188,10 @@ def viewed_before(
 
 
 def ends(tx: Tx, ids: Iterable[UUID], *, most: int) -> dict[UUID, EndsRow]:
-    """How the analyses of repositories ended, by id.  Failures are counted up to `most`."""
+    """Count how the analyses of repositories ended, by the repositories' ids.  Failures are counted up to `most`."""
     return {row.codebase_id: row for row in tx.run(_ENDS, ids=[str(one) for one in ids], most=most).values(EndsRow)}
 
 
 def codebase_of(row: Row[Any]) -> Codebase:
-    """From a row with a repository's columns."""
+    """Read a repository from a row with its columns."""
     return Codebase(row.codebase_id, Repository(row.host, row.owner, row.name), row.is_private, row.last_viewed_at)

@@ -81,7 +81,7 @@ _LOCK_FILES = text("""
 
 
 class FactsRow(NamedTuple):
-    """What the engine stored of a file in one language."""
+    """The engine's facts of a file in one language."""
 
     blob_id: str
     language: str

@@ -1,1 +1,1 @@
-"""Connections, transactions and the clock of the database: what every other room of the store stands on."""
+"""Connections, transactions and the clock of the database, which all other rooms of the store use."""

@@ -8,7 +8,10 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """after: where the next batch begins, None if this was the last; rows: how many were changed."""
+    """The outcome of one batch.
+
+    after: where the next batch begins, None if this was the last; rows: how many were changed.
+    """
 
     after: Any
     rows: int

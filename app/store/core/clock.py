@@ -66,7 +66,7 @@ def _elapsed() -> float:
 
 
 class Clock:
-    """A process's copy of the database's clock.  ask: reads that clock; tell: called with a new skew."""
+    """A process's copy of the database's clock.  ask: reads that clock; tell: receives each new skew."""
 
     def __init__(
         self,
@@ -100,7 +100,7 @@ class Clock:
 
     @property
     def ahead(self) -> timedelta:
-        """By how much the host's clock is ahead of the database's; negative: behind."""
+        """Measure how far the host's clock is ahead of the database's; negative: behind."""
         self.now()
         return self._copy.ahead if self._copy else timedelta(0)
 

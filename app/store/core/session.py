@@ -22,7 +22,7 @@ from sqlalchemy.exc import DBAPIError
 
 from app.store.core.connections import to_set
 
-Value = TypeVar("Value")
+T = TypeVar("T")
 #: A statement in psycopg2's form, with its parameters.
 Bound = tuple[str, Mapping[str, Any]]
 
@@ -44,7 +44,7 @@ class Rows(IteratorResult[Any]):
         self._fetched: list[tuple[Any, ...]] = cursor.fetchall() if found else []
         super().__init__(_metadata(self._names), iter(self._fetched))
 
-    def values(self, kind: type[Value]) -> list[Value]:
+    def values(self, kind: type[T]) -> list[T]:
         """All rows.  kind: a dataclass or NamedTuple whose fields are the statement's columns in their order.
 
         Raises: TypeError if they are not.
@@ -54,12 +54,12 @@ class Rows(IteratorResult[Any]):
             raise TypeError(f"{kind.__name__} has {fields}, and the statement {self._names}")
         return [kind(*row) for row in self._fetched]
 
-    def value(self, kind: type[Value]) -> Value:
+    def value(self, kind: type[T]) -> T:
         """The only row, like `values`.  Raises: ValueError if there is another number of rows."""
         [found] = self.values(kind)
         return found
 
-    def value_or_none(self, kind: type[Value]) -> Value | None:
+    def value_or_none(self, kind: type[T]) -> T | None:
         """The only row, like `values`; None if there is none.  Raises: ValueError if there are several."""
         return self.value(kind) if self._fetched else None
 
@@ -86,7 +86,7 @@ class Session:
         return self.exec_driver_sql(_compiled(statement), parameters)
 
     def write(self, statement: TextClause, parameters: Mapping[str, Any]) -> None:
-        """Send it with the next statement."""
+        """Keep a statement whose result is not read, and send it with the next one."""
         self._wait(_compiled(statement), parameters)
 
     def write_each(self, statement: TextClause, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -119,7 +119,7 @@ class Session:
         self._wait(*self._begin)
 
     def commit(self) -> None:
-        """End it; if nothing was sent, it never began."""
+        """Commit the transaction; if nothing was sent, it never began."""
         if self._waiting != [self._begin]:
             self.exec_driver_sql("COMMIT")
 

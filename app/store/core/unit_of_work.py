@@ -32,7 +32,7 @@ PRUNED = "analysis_requests_codebase_id_fkey"
 
 
 class AlreadyQueuedError(Exception):
-    """There is an unfinished job with this unique key; job_id: its id."""
+    """An unfinished job has this unique key.  job_id: its id."""
 
     def __init__(self, job_id: UUID) -> None:
         super().__init__(f"already queued as {job_id}")
@@ -40,7 +40,7 @@ class AlreadyQueuedError(Exception):
 
 
 class OvertakenError(Exception):
-    """Another transaction has meanwhile done what this one was about: undo it, and look again."""
+    """Another transaction has meanwhile done this one's work: undo this one, and look again."""
 
 
 class BehindError(OvertakenError):
@@ -81,7 +81,7 @@ class Publish(Protocol):
 
 
 def no_publish(connection: Session, messages: Sequence[JobMessage]) -> None:  # noqa: ARG001 - the protocol's
-    """For processes that never enqueue."""
+    """Refuse to publish, in processes that never enqueue."""
     raise RuntimeError(f"this process may not publish {[message.task for message in messages]}")
 
 
@@ -156,7 +156,7 @@ class UnitOfWork:
 
     @contextmanager
     def once(self) -> Iterator[Tx]:
-        """For one `run`, which the server begins and commits by itself.  Raises: RuntimeError at a second one."""
+        """Allow one `run`, which the server begins and commits by itself.  Raises: RuntimeError at a second one."""
         with session(self.engine, pipelined=self.pipelined, once=True) as connection:
             yield Tx(connection, self.publisher)
 

@@ -1,1 +1,1 @@
-"""Who waits, where, behind whom and why."""
+"""Waiting jobs: where, behind whom and why they wait."""

@@ -25,7 +25,7 @@ class ObservedWaits:
         self._looked_at: datetime | None = None
 
     def paces(self, tx: Tx, *, now: datetime) -> Mapping[tuple[str, bool], Pace]:
-        """By queue and by whether the user's limit holds the job back; queried at most every five seconds."""
+        """Return the pace by (queue, whether the limit holds the job back); queried at most every five seconds."""
         if self._looked_at is None or not self._looked_at <= now < self._looked_at + FRESH:
             self._looked_at = now
             self._paces = recent_events.paces(tx, since=now - SPAN, most=MOST_EVENTS, least=LEAST_STARTS)

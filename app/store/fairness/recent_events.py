@@ -69,7 +69,7 @@ _SLOTS = text("""
 
 
 class RecentEventRow(NamedTuple):
-    """What happened how often.  tier: None for scheduled jobs; bucket: see `events`."""
+    """The number of events of one kind.  tier: None for scheduled jobs; bucket: see `events`."""
 
     what: str
     tier: str | None
@@ -103,6 +103,6 @@ def slots(tx: Tx) -> list[SlotsRow]:
 
 
 def paces(tx: Tx, *, since: datetime, most: int, least: int) -> dict[tuple[str, bool], Pace]:
-    """By queue and whether the job was held; from the newest `most` events, if there were at least `least` starts."""
+    """Read the pace by (queue, whether the job was held) in the newest `most` events, from `least` starts on."""
     rows = tx.run(_PACES, since=since, most=most, least=least, grain=GRAIN)
     return {(row.queue, row.held): Pace(row.pace[0], row.pace[1], row.pace[2], row.waited) for row in rows}

@@ -149,7 +149,7 @@ def pauses(tx: Tx, *, until: datetime) -> list[tuple[str, float, float]]:
 
 
 def emails(tx: Tx, ids: Sequence[str]) -> dict[str, str | None]:
-    """By user; None of an anonymous one."""
+    """Read the e-mail addresses by user id; None for an anonymous user."""
     return {str(row.id): row.email for row in tx.run(_EMAILS, ids=list(ids))}
 
 

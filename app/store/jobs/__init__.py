@@ -1,1 +1,1 @@
-"""What both services share of a job: its request, message, record, slot, events and bill."""
+"""Data of a job that both services share: its request, message, record, slot, events and bill."""

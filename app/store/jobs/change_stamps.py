@@ -18,7 +18,7 @@ _PULSES = text("""
 
 
 class ChangeStampRow(NamedTuple):
-    """What changes when a job does.  event_id: of its newest event; status, progress: of its record."""
+    """Values that change whenever a job does.  event_id: of its newest event; status, progress: of its record."""
 
     job_id: UUID
     event_id: int | None
@@ -27,5 +27,5 @@ class ChangeStampRow(NamedTuple):
 
 
 def of(tx: Tx, job_ids: Collection[UUID]) -> list[ChangeStampRow]:
-    """What changes when a job does, of each of these jobs."""
+    """Read the values that change whenever one of these jobs does."""
     return tx.run(_PULSES, job_ids=[str(job_id) for job_id in job_ids]).values(ChangeStampRow)

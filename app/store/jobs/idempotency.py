@@ -71,5 +71,5 @@ def prune(tx: Tx, *, before: datetime) -> int:
 
 
 def stored_of(fingerprint: bytes | None, status: int, body: dict[str, Any]) -> Stored | None:
-    """From the columns of a row, which are NULL where there is none."""
+    """Read a stored answer from a row, whose columns are NULL if there is none."""
     return None if fingerprint is None else Stored(bytes(fingerprint), status, body)

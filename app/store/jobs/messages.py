@@ -167,7 +167,7 @@ def fence(
 
 
 def mark_started(tx: Tx, delivery: Delivery) -> None:
-    """From now on this delivery counts as lost if its worker dies.  The caller has fenced the message."""
+    """Count this delivery as lost from now on, if its worker dies.  The caller has fenced the message."""
     tx.write(_START, task_id=str(delivery.job_id))
 
 

@@ -128,7 +128,7 @@ def release(tx: Tx, job_id: UUID) -> int:
 
 
 def billed_of(tx: Tx, job_ids: Collection[UUID], user_id: UUID) -> set[UUID]:
-    """Those of the jobs for which this user was billed."""
+    """Select the jobs for which this user was billed."""
     return set(tx.run(_BILLED, job_ids=[*map(str, job_ids)], user_id=user_id).scalars())
 
 

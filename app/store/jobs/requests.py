@@ -1,4 +1,4 @@
-"""Who asked for which job: the accept record of each job, the users who joined, and so everybody's history."""
+"""The users who asked for each job: the accept record of each job, the users who joined, and so everybody's history."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Request:
 
     @property
     def codebase_id(self) -> UUID:
-        """The repository's."""
+        """The id of the repository."""
         return self.codebase.codebase_id
 
 

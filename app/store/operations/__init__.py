@@ -1,1 +1,1 @@
-"""What operators and beat read and clean up."""
+"""Data that operators and beat read and clean up."""

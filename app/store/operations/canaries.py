@@ -66,5 +66,5 @@ def others(tx: Tx) -> list[tuple[str, str, str]]:
 
 
 def tokens(tx: Tx, words: set[str]) -> set[str]:
-    """Those of the words that are tokens, whether valid or revoked."""
+    """Select the words that are tokens, whether valid or revoked."""
     return {word for word in sorted(words) if tx.run(_KNOWN, hash=hashed(word)).all()}

@@ -1,4 +1,4 @@
-"""What PostgreSQL says about itself to every role."""
+"""Facts about PostgreSQL that every role may read."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ _TABLES = text("""
 
 
 class DatabaseRow(NamedTuple):
-    """bytes: of the database; connections, most_connections: of the whole server."""
+    """The size of the database, and connections of the server.
+
+    bytes: of the database; connections, most_connections: of the whole server.
+    """
 
     bytes: int
     version: str
@@ -36,7 +39,7 @@ class DatabaseRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TableFacts:
-    """bytes: with indexes; live, dead: estimated rows; dead ones wait for vacuum."""
+    """The size of a table.  bytes: with indexes; live, dead: estimated rows; dead ones wait for vacuum."""
 
     name: str
     bytes: int
@@ -46,7 +49,7 @@ class TableFacts:
 
 
 def facts(tx: Tx) -> DatabaseRow:
-    """What the server says of this database and of itself."""
+    """Read the server's facts about this database and itself."""
     return tx.run(_FACTS).value(DatabaseRow)
 
 

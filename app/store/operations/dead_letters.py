@@ -94,7 +94,10 @@ class DeadLetter:
 
 
 class LettersRow(NamedTuple):
-    """letters: how many the oldest are; last: the last id of them, None for none; total: of all."""
+    """Numbers of the dead letters that a choice matches.
+
+    letters: how many the oldest are; last: the last id of them, None for none; total: of all.
+    """
 
     letters: int
     last: int | None
@@ -102,7 +105,7 @@ class LettersRow(NamedTuple):
 
 
 class LockedLetterRow(NamedTuple):
-    """job_id: None if the task id is not the id of a job."""
+    """A dead letter that this transaction has locked.  job_id: None if the task id is not the id of a job."""
 
     id: int
     job_id: UUID | None

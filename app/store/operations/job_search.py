@@ -13,7 +13,7 @@ from app.store.core.unit_of_work import Tx
 
 @dataclass(frozen=True, slots=True)
 class JobFilter:
-    """What is looked for; None: anything.
+    """The criteria of a search; None: anything.
 
     state: as services/jobs/describe.py derives it; repository: a part of OWNER/NAME, ignoring case; error: a code.
     """
@@ -66,7 +66,7 @@ _SEARCH = text("""
 
 
 class FoundJobRow(NamedTuple):
-    """id: of the request; None: no job matches.
+    """A request that a search found, or only how far it searched.  id: of the request; None: no job matches.
 
     looked: how many requests were looked through; oldest: the last id of them.
     """

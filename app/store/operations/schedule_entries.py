@@ -1,4 +1,4 @@
-"""What beat sends, what operators changed of it, and which beat leads."""
+"""The entries that beat sends, the operators' changes to them, and the beat that leads."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Leader:
 
 
 class ChangedEntryRow(NamedTuple):
-    """own_every: None for that of the code."""
+    """An entry that an operator changed.  own_every: None for that of the code."""
 
     name: str
     own_every: timedelta | None
@@ -82,7 +82,7 @@ class EntryRow(NamedTuple):
 
 
 class LockedEntryRow(NamedTuple):
-    """What operators may change of an entry."""
+    """The settings of an entry that operators may change."""
 
     every: timedelta
     own_every: timedelta | None
@@ -90,14 +90,14 @@ class LockedEntryRow(NamedTuple):
 
 
 class AskedEntryRow(NamedTuple):
-    """What is to run at once."""
+    """An entry that is to run now."""
 
     task: str
     queue: str
 
 
 def put(tx: Tx, name: str, *, task: str, queue: str, every: timedelta, starts_at: timedelta) -> None:
-    """Write an entry as the code has it; what operators changed stays, unless its interval is another one."""
+    """Write an entry as the code has it; operators' changes stay, unless its interval is another one."""
     seconds = {"every": every.total_seconds(), "starts_at": starts_at.total_seconds()}
     tx.run(_PUT, name=name, task=task, queue=queue, **seconds)
 

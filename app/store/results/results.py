@@ -140,7 +140,7 @@ class PathRow(NamedTuple):
 
 
 class OutlineRow(NamedTuple):
-    """What a filter finds.
+    """The numbers of tests that a filter finds.
 
     tallies: of each framework, status, kind and condition, how many tests there are and how many match; files: ordinals
     of files with matching tests; counts: how many each has; directories: how many each has that are no subtests.
@@ -222,7 +222,7 @@ def outline(tx: Tx, analysis_id: UUID, wanted: TestFilter) -> OutlineRow:
 
 
 def hints(tx: Tx, analysis_id: UUID, ordinals: Iterable[int]) -> dict[str, list[str]]:
-    """What files are about, by path."""
+    """Hints about files, by path."""
     wanted = sorted(set(ordinals))
     least, greatest = (wanted[0], wanted[-1]) if wanted else (0, 0)
     rows = tx.run(_HINTS, analysis_id=analysis_id, ordinals=wanted, least=least, greatest=greatest)

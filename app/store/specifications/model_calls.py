@@ -79,7 +79,7 @@ def failed(tx: Tx, endpoint: str, token: UUID | None, limits: Limits) -> None:
 
 
 def hold_back(tx: Tx, endpoint: str, seconds: float) -> None:
-    """Let no process call before this time has passed.  Locks: the circuit."""
+    """Hold all processes' calls back until this time has passed.  Locks: the circuit."""
     tx.write(_HOLD_BACK, endpoint=endpoint, seconds=seconds, longest=LONGEST_HOLD)
 
 

@@ -1,4 +1,4 @@
-"""Stored places and sentences: what is here costs nothing again (docs/adr/0047)."""
+"""Stored places and sentences: stored ones cost nothing again (docs/adr/0047)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import text
 
-from app.domain.specification import Shelf
+from app.domain.specification import Place, Shelf
 from app.store.core.batch import Batch
 from app.store.core.unit_of_work import Tx
 
@@ -54,12 +54,19 @@ _DROP = text("""
     SELECT key, (SELECT count(*) FROM gone) AS rows FROM next ORDER BY key DESC LIMIT 1""")
 
 
-def known(tx: Tx, keys: Sequence[bytes]) -> dict[bytes, Any]:
-    """Stored words, by key."""
-    found: dict[bytes, Any] = {}
+def places(tx: Tx, keys: Sequence[bytes]) -> dict[bytes, Place]:
+    """Stored places, by key."""
+    return {key: Place(*words) for key, words in _known(tx, keys)}
+
+
+def sentences(tx: Tx, keys: Sequence[bytes]) -> dict[bytes, str]:
+    """Stored sentences and summaries, by key."""
+    return {key: str(words) for key, words in _known(tx, keys)}
+
+
+def _known(tx: Tx, keys: Sequence[bytes]) -> Iterator[tuple[bytes, Any]]:
     for some in batched_keys(keys):
-        found |= {bytes(row.key): row.words for row in tx.run(_KNOWN, keys=some)}
-    return found
+        yield from ((bytes(row.key), row.words) for row in tx.run(_KNOWN, keys=some))
 
 
 def keep(tx: Tx, shelf: Shelf, words: Mapping[bytes, object], *, is_paid: bool) -> None:

@@ -35,8 +35,7 @@ BEGIN
     END IF;
     -- at most once a minute: a busy token must not turn each read into a write
     IF coalesce(used_at < at - interval '1 minute', true) THEN
-        UPDATE api_tokens t SET last_used_at = at
-         WHERE t.token_hash = hash AND (t.last_used_at IS NULL OR t.last_used_at < at - interval '1 minute');
+        PERFORM note_token(hash, at);
     END IF;
     wait := 0;
     IF writes_per_minute IS NOT NULL THEN

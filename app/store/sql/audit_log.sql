@@ -15,13 +15,18 @@ END $$;
 CREATE OR REPLACE TRIGGER audit_log_keep BEFORE UPDATE OR DELETE ON audit_log
     FOR EACH ROW EXECUTE FUNCTION audit_log_keep();
 
--- Remove a person who is deleted from the log: the id and the whole address, and nothing that only contains them.  It
--- has the rights of its owner, and nobody can call it but by deleting the account.
+-- Remove a person who is deleted from the log: the id and the whole address, and nothing that only contains them.  An
+-- address that was never verified may be somebody else's, so nothing is removed that was written before the account was
+-- made: a stranger could choose the address in an operator's note.  It has the rights of its owner, and nobody can call
+-- it but by deleting the account.
 -- Returns: the row.  Locks: the entries that name the person.
 CREATE OR REPLACE FUNCTION audit_log_forget() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog AS $$
 DECLARE
     names text[] := ARRAY[OLD.id::text, OLD.email];
+    -- An hour: the two instants are of two clocks.
+    since timestamptz := CASE WHEN OLD.email_verified_at IS NULL THEN OLD.created_at - interval '1 hour'
+                              ELSE '-infinity' END;
     -- Facts are searched as the text of JSON.
     word text := format('(?:%s|%s)', OLD.id,
                         regexp_replace(btrim(to_json(OLD.email)::text, '"'), '([][(){}.*+?^$|\\])', '\\\1', 'g'));
@@ -37,9 +42,10 @@ BEGIN
            SET actor = CASE WHEN actor = ANY ($1) THEN $3 ELSE actor END,
                subject = CASE WHEN subject = ANY ($1) THEN $3 ELSE subject END,
                facts = regexp_replace(facts::text, $2, $3, 'gi')::jsonb
-         WHERE actor = ANY ($1) OR subject = ANY ($1) OR facts::text ~* $4 AND facts::text ~* $2$statement$,
+         WHERE at >= $5
+           AND (actor = ANY ($1) OR subject = ANY ($1) OR facts::text ~* $4 AND facts::text ~* $2)$statement$,
                    TG_TABLE_SCHEMA)
-      USING names, pattern, 'deleted account', word;
+      USING names, pattern, 'deleted account', word, since;
     RETURN OLD;
 END $$;
 

@@ -1,4 +1,4 @@
-"""What the database keeps encrypted (app/services/webhooks/sealing.py): read it by key, and replace it."""
+"""Secrets that the database keeps encrypted (app/services/webhooks/sealing.py): read them by key, and replace them."""
 
 from __future__ import annotations
 
@@ -39,5 +39,5 @@ def part(tx: Tx, after: UUID | None, most: int) -> list[SealedRow]:
 
 
 def replace(tx: Tx, row_id: UUID, secret: bytes, old_secret: bytes | None) -> None:
-    """Store them newly encrypted."""
+    """Store newly encrypted secrets."""
     tx.write(_REPLACE, id=row_id, secret=secret, old_secret=old_secret)

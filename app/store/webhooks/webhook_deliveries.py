@@ -1,4 +1,4 @@
-"""What webhooks are told: made by a trigger when a job ends (sql/webhooks.sql), sent by workers."""
+"""Deliveries to webhooks: made by a trigger when a job ends (sql/webhooks.sql), sent by workers."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from app.store.webhooks.webhook_turns import LONGEST
 
 _LOG = """d.id, d.webhook_id, d.message_id, d.job_id, d.type, d.happened_at, d.body, d.status, d.attempts, d.due_at,
        d.attempted_at, d.status_code, d.latency_ms, d.answer, d.fault"""
+#: Ended tests of a webhook that its log keeps.
+TESTS_KEPT = 20
 #: The database's clock.  A subquery reads it once per statement, so that an index finds what is due.
 _NOW = "(SELECT clock_timestamp())"
 # From the deliveries to their webhooks: few are due, and to ask 5,000 webhooks that are not would cost 9 ms.
@@ -47,6 +49,11 @@ _SOON = "(SELECT greatest(clock_timestamp(), w.paused_until) FROM webhooks w WHE
 _ADD_TEST = text(f"""
     INSERT INTO webhook_deliveries (webhook_id, type, happened_at, due_at)
     VALUES (:webhook_id, :type, clock_timestamp(), {_SOON}) RETURNING id""")
+# The index on the log of a webhook finds them; a test is a user's own act, so few are enough to look at.
+_DROP_TESTS = text("""
+    DELETE FROM webhook_deliveries WHERE id IN (
+        SELECT id FROM webhook_deliveries WHERE webhook_id = :webhook_id AND type = :type AND due_at IS NULL
+         ORDER BY id DESC OFFSET :kept)""")
 _PENDING = text("""
     SELECT count(*) AS deliveries, count(*) FILTER (WHERE type = :type) AS tests
       FROM webhook_deliveries WHERE webhook_id = :webhook_id AND due_at IS NOT NULL""")
@@ -111,7 +118,7 @@ class LoggedRow(NamedTuple):
 
 
 def due(tx: Tx, most: int) -> list[UUID]:
-    """Webhooks of which a delivery is due, and no turn is under way."""
+    """Select webhooks with a due delivery and without a turn under way."""
     return list(tx.run(_DUE, most=most).scalars())
 
 
@@ -147,7 +154,11 @@ def pending(tx: Tx, webhook_id: UUID, kind: str) -> tuple[int, int]:
 
 
 def add_test(tx: Tx, webhook_id: UUID, kind: str) -> int:
-    """A delivery that no job caused.  Returns: its id."""
+    """Add a delivery that no job caused; of those that ended the newest are kept.  Returns: its id.
+
+    Locks: rows of ended tests.  The caller has locked the webhook.
+    """
+    tx.write(_DROP_TESTS, webhook_id=webhook_id, type=kind, kept=TESTS_KEPT)
     return int(tx.run(_ADD_TEST, webhook_id=webhook_id, type=kind).scalar_one())
 
 
@@ -157,12 +168,12 @@ def log(tx: Tx, webhook_id: UUID, *, before: int | None, most: int) -> list[Logg
 
 
 def find(tx: Tx, webhook_id: UUID, delivery_id: int) -> LoggedRow | None:
-    """One of them."""
+    """Find one delivery of the webhook."""
     return tx.run(_FIND, webhook_id=webhook_id, id=delivery_id).value_or_none(LoggedRow)
 
 
 def replay(tx: Tx, webhook_id: UUID, delivery_id: int) -> bool:
-    """Send it again, with the same id and all attempts.  Returns: False if there is none."""
+    """Send a delivery again, with the same id and all attempts.  Returns: False if there is none."""
     return tx.run(_REPLAY, webhook_id=webhook_id, id=delivery_id).rowcount == 1
 
 

@@ -46,5 +46,5 @@ def claim(tx: Tx, most: int, *, seconds: float) -> list[UUID]:
 
 
 def end(tx: Tx, webhook_id: UUID) -> None:
-    """End its turn, so that its account may get another one."""
+    """End a webhook's turn, so that its account may get another one."""
     tx.write(_END, id=webhook_id)

@@ -14,7 +14,7 @@ from app.store.core.unit_of_work import Tx
 
 @dataclass(frozen=True, slots=True)
 class WebhookFields:
-    """What the owner of a webhook decides, by the names of the columns.  events: each once."""
+    """The fields that the owner of a webhook decides, by the names of the columns.  events: each once."""
 
     url: str
     description: str
@@ -45,7 +45,7 @@ class Webhook(WebhookFields):
 
     @property
     def enabled(self) -> bool:
-        """Whether it receives events."""
+        """Whether the webhook receives events."""
         return self.disabled_at is None
 
 
@@ -64,8 +64,7 @@ _CHANGE = text(f"""
            failures = CASE WHEN :enabled AND (disabled_at IS NOT NULL OR url <> :url) THEN 0 ELSE failures END,
            failing_since = CASE WHEN :enabled AND (disabled_at IS NOT NULL OR url <> :url) THEN NULL
                                 ELSE failing_since END,
-           paused_until = CASE WHEN :enabled AND (disabled_at IS NOT NULL OR url <> :url) THEN NULL
-                               ELSE paused_until END
+           paused_until = CASE WHEN url <> :url THEN NULL ELSE paused_until END
      WHERE id = :id""")
 _LOCK = text("SELECT secret FROM webhooks WHERE id = :id AND user_id = :user_id FOR NO KEY UPDATE")
 _ROTATE = text("UPDATE webhooks SET secret = :secret, old_secret = :old, old_secret_until = :until WHERE id = :id")
@@ -95,17 +94,17 @@ def list_of(tx: Tx, user_id: UUID) -> list[Webhook]:
 
 
 def find(tx: Tx, user_id: UUID, webhook_id: UUID) -> Webhook | None:
-    """One of them, None if the user has no such webhook."""
+    """Find one webhook of the user; None if the user has no such webhook."""
     return tx.run(_FIND, id=webhook_id, user_id=user_id).value_or_none(Webhook)
 
 
 def add(tx: Tx, webhook_id: UUID, user_id: UUID, own: WebhookFields, secret: bytes, *, now: datetime) -> None:
-    """Add one.  secret: encrypted."""
+    """Add a webhook.  secret: encrypted."""
     tx.write(_ADD, id=webhook_id, user_id=user_id, secret=secret, now=now, **_values(own))
 
 
 def change(tx: Tx, webhook_id: UUID, own: WebhookFields, *, enabled: bool, now: datetime) -> None:
-    """Replace what its owner decides.  The caller has found it."""
+    """Replace a webhook's fields that its owner decides.  The caller has found the webhook."""
     tx.write(_CHANGE, id=webhook_id, enabled=enabled, now=now, **_values(own))
 
 

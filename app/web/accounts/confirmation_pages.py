@@ -19,7 +19,7 @@ from app.web.core.pages import PageAnswer, pages
 
 @pages.errorhandler(ConfirmationNeeded)
 def lead_to_confirmation(_: ConfirmationNeeded) -> Redirect:
-    """From the form that needs it, and back to its page."""
+    """Redirect from a form that needs a proof to the confirmation, which leads back to the form's page."""
     return redirect(url_for("pages.show_confirmation", next=next_pages.before_this()), 303)
 
 
@@ -42,7 +42,7 @@ def confirm_by_password() -> Redirect | PageAnswer:
 
 @pages.post("/account/confirm/passkey/options")
 def ask_for_own_passkey() -> Response:
-    """What the browser needs to find a passkey of the account."""
+    """Send the options for finding a passkey of the account."""
     return ask_browser(
         Ceremony.CONFIRM,
         lambda: passkeys.begin_confirmation(wired().uow, auth.person("write"), site(), now=utc_now()),

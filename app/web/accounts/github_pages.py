@@ -22,7 +22,7 @@ from app.web.core.public_links import absolute
 
 #: In the session: the state, the verifier of PKCE, and whether to link.
 ASKED = "github"
-DENIED = Message("GitHub was not allowed to tell who you are. Nothing has changed.")
+DENIED = Message("You cancelled the sign-in at GitHub. Nothing has changed.")
 TOLD = (*TOLD_TO_STRANGERS, *TOLD_ON_THE_FORM, Forbidden, GitHostUnreachable, Busy)
 
 
@@ -47,7 +47,7 @@ def link_github() -> str | PageAnswer:
 
 @pages.post("/account/github/unlink")
 def unlink_github() -> Response | PageAnswer:
-    """Unlink it, unless it is the last way to sign in."""
+    """Unlink GitHub, unless it is the last way to sign in."""
     try:
         use_cases.unlink(wired().uow, auth.person("write").user_id)
     except TOLD_ON_THE_FORM as problem:
@@ -78,7 +78,7 @@ def _lead(*, is_link: bool) -> str:
 
 
 def _identity(kept: object) -> Identity:
-    """Raises: InvalidInput, GitHostUnreachable, Busy."""
+    """Check the answer from GitHub and fetch who signed in.  Raises: InvalidInput, GitHostUnreachable, Busy."""
     if not isinstance(kept, dict) or not secrets.compare_digest(
         kept["state"].encode(), request.args.get("state", "").encode(errors="replace")
     ):

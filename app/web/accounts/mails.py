@@ -31,9 +31,9 @@ log = structlog.get_logger()
 
 @dataclass
 class Mails:
-    """What sends the mails of one process.
+    """The sender of one process's mails.
 
-    A mail leaves in a thread of its own, so that no answer tells by its time who has an account.
+    A mail leaves in a thread of its own, so that the time of an answer does not reveal who has an account.
     """
 
     settings: Settings
@@ -62,7 +62,7 @@ class Mails:
     def send_found(self, find: Callable[[], tuple[str, str] | None], subject: str, words: str) -> None:
         """Send a link, or print it, if `find` returns a reader and a link.
 
-        It runs after the answer, in a thread, so that the answer tells by nothing whether there is such a reader.
+        It runs after the answer, in a thread, so that the answer does not reveal whether there is such a reader.
         """
         if not self.lookups.acquire(blocking=False):
             log.warning("mail.dropped")
@@ -116,6 +116,6 @@ class Mails:
 
 
 def mails() -> Mails:
-    """What sends links to people."""
+    """The sender of links to people."""
     found: Mails = current_app.extensions[EXTENSION]
     return found

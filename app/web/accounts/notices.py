@@ -1,4 +1,4 @@
-"""Tell the owner of an account by mail what was added to it, because it may not have been the owner."""
+"""Mail the owner of an account what was added to it, because somebody else may have added it."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def add_token() -> str:
 
 @pages.post("/tokens/<uuid:token_id>/revoke")
 def revoke_token(token_id: UUID) -> Response:
-    """Revoke one."""
+    """Revoke a token."""
     tokens.revoke_token(wired().uow, auth.person("write").user_id, token_id, now=utc_now())
     return redirect(url_for("pages.show_tokens"), 303)
 

@@ -31,7 +31,7 @@ ASKED = "passkey"
 
 @pages.post("/account/passkeys/options")
 def ask_to_register() -> Response:
-    """What the browser needs to make another passkey."""
+    """Send the options for making another passkey."""
     return ask_browser(Ceremony.REGISTER, _registration)
 
 
@@ -59,7 +59,7 @@ def add_passkey() -> Redirect | PageAnswer:
 
 @pages.post("/account/passkeys/<uuid:passkey_id>/remove")
 def remove_passkey(passkey_id: UUID) -> Redirect | PageAnswer:
-    """Forget one, unless it is the last way to sign in."""
+    """Remove a passkey, unless it is the last way to sign in."""
     account, services = auth.person("write"), wired()
     try:
         offers_github = services.settings.github_client_id is not None
@@ -71,7 +71,7 @@ def remove_passkey(passkey_id: UUID) -> Redirect | PageAnswer:
 
 @pages.post("/sign-in/passkey/options")
 def ask_for_passkey() -> Response:
-    """What the browser needs to find a passkey of this site."""
+    """Send the options for finding a passkey of this site."""
     return ask_browser(
         Ceremony.SIGN_IN, lambda: passkeys.begin_sign_in(wired().uow, site(), **stranger(), now=utc_now())
     )
@@ -89,7 +89,7 @@ def enter_passkey() -> Redirect | PageAnswer:
 
 @pages.post("/sign-up/passkey/options")
 def ask_for_first_passkey() -> Response:
-    """What the browser needs to make the first passkey of a new account."""
+    """Send the options for making the first passkey of a new account."""
     return ask_browser(Ceremony.SIGN_UP, _first)
 
 
@@ -144,7 +144,7 @@ def ask_browser(ceremony: Ceremony, begin: Callable[[], Challenge]) -> Response:
 
 
 def asked_browser(ceremony: Ceremony) -> dict[str, str]:
-    """Raises: InvalidInput, if this browser was not asked, or for something else."""
+    """Take what `ask_browser` kept from the session.  Raises: InvalidInput if that is for another ceremony."""
     found = session.pop(ASKED, None)
     if not isinstance(found, dict) or found.get("for") != ceremony.value:
         raise InvalidInput(passkeys.EXPIRED)
@@ -152,7 +152,7 @@ def asked_browser(ceremony: Ceremony) -> dict[str, str]:
 
 
 def answer() -> str:
-    """What the authenticator said."""
+    """The authenticator's answer, from the form."""
     return request.form.get("credential", "")
 
 

@@ -14,7 +14,7 @@ NEEDS = Message("Passkeys work only on https, and on http://localhost.")
 
 
 def site() -> Site:
-    """For this request.  Raises: InvalidInput where no browser would use a passkey."""
+    """The site of this request.  Raises: InvalidInput where no browser would use a passkey."""
     found = possible_site()
     if found is None:
         raise InvalidInput(NEEDS)

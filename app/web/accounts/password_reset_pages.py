@@ -54,7 +54,7 @@ def show_reset() -> str:
 
 @pages.post("/reset")
 def reset_password() -> Response | PageAnswer:
-    """Set it, end all sessions, and sign in."""
+    """Set the password, end all sessions, and sign in."""
     token = request.form.get("token", "")
     try:
         made = password_resets.reset(wired().uow, token, request.form.get("password", ""), now=utc_now())

@@ -17,13 +17,13 @@ from app.web.core import auth
 from app.web.core.context import utc_now, wired
 from app.web.core.pages import PageAnswer, pages
 
-#: Problems with what was typed, told beside the form.
+#: Problems with what was typed, shown beside the form.
 TOLD_ON_THE_FORM = (InvalidInput, Conflict, TooManyRequests, Busy)
 
 
 @pages.get("/account")
 def show_account() -> str:
-    """What belongs to the account, and who is signed in to it."""
+    """Show the account's settings, ways in and sessions."""
     return _page(changed="changed" in request.args)
 
 

@@ -1,4 +1,4 @@
-"""What clients get of accounts, tokens and quota."""
+"""Answers about accounts, tokens and quota."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class MeterShape(Shape):
 
 
 class UsageShape(Shape):
-    """This period's units by kind."""
+    """Units of this period, by kind."""
 
     tier: str
     period_start: datetime
@@ -32,13 +32,13 @@ class UsageShape(Shape):
 
 
 class ReservationsShape(Shape):
-    """Oldest first."""
+    """Reserved units, oldest first."""
 
     items: list[Reservation]
 
 
 class QuotaShape(Shape):
-    """What an accept would decide; nothing is reserved."""
+    """The decision of an accept now; nothing is reserved."""
 
     event_type: str
     amount: int
@@ -61,7 +61,7 @@ class MeShape(Shape):
 
 
 class MadeTokenShape(Shape):
-    """token: shown only once; only its hash is stored."""
+    """A new token.  token: shown only once; only its hash is stored."""
 
     id: UUID
     prefix: str
@@ -74,6 +74,6 @@ class MadeTokenShape(Shape):
 
 
 class TokensShape(Shape):
-    """Newest first."""
+    """The account's tokens, newest first."""
 
     items: list[ValidToken]

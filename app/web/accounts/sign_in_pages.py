@@ -76,9 +76,9 @@ def sign_out() -> Response:
 
 
 def begin_session(secret: str) -> Response:
-    """Under a new cookie with a new form token; the session that the browser had, whoever's it was, is over.
+    """Begin a session with a new cookie and a new form token, and end the browser's previous session.
 
-    What the browser submitted as a visitor goes to the account, and the person to the page they came from.
+    The account takes over the browser's submissions as a visitor; the person returns to the page they came from.
     """
     wanted, jobs = next_pages.taken(), [UUID(job_id) for job_id in session.get(MINE, [])]
     _end()
@@ -95,23 +95,23 @@ def _end() -> None:
 
 
 def stranger() -> dict[str, str]:
-    """Whose attempts are counted."""
+    """The client whose attempts are counted."""
     return {"client": request.remote_addr or "", "secret": wired().visitors_key}
 
 
 def network() -> UUID:
-    """Whose share of a day's sign-ups is used."""
+    """The network whose share of a day's sign-ups is used."""
     return accounts.network_id(request.remote_addr or "", wired().visitors_key)
 
 
 def new_account() -> dict[str, Any]:
-    """What every sign-up gets, and how many there may be."""
+    """The settings of every new account, and how many may be created."""
     settings = wired().settings
     return {"tier": settings.default_tier, "per_day": settings.sign_ups_per_day}
 
 
 def require_open() -> None:
-    """Raises: Forbidden where only operators create accounts."""
+    """Require that people may create their own accounts.  Raises: Forbidden."""
     if not is_open():
         raise Forbidden("Accounts of this service are created by its operator.")
 
@@ -135,7 +135,7 @@ def again(template: str, problem: Problem) -> PageAnswer:
 
 
 def _offered() -> dict[str, Any]:
-    """What the pages show of the ways in."""
+    """The ways in that the pages offer."""
     settings = wired().settings
     return {
         "may_sign_up": is_open(),

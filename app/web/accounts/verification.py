@@ -22,6 +22,6 @@ def send_verification(account: Account) -> None:
 
 
 def greet(session_secret: str) -> None:
-    """After a sign-up, where mail is sent; elsewhere the operator's log would fill with links that nobody needs."""
+    """Send a verification link after a sign-up, if mail is set up; the operator's log need not fill with links."""
     if mails().are_sent and (account := sessions.by_session(wired().uow, session_secret, now=utc_now())):
         send_verification(account)

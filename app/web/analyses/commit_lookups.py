@@ -89,7 +89,7 @@ class Lookups:
     def _from_host(
         self, lane: Lane, client: str, repository: Repository, ref: str | None, commit: str | None
     ) -> Future[FoundCommit]:
-        """Ask in a separate thread, because neither a name resolution nor git can be told to stop."""
+        """Ask in a separate thread, because neither a name resolution nor git can be interrupted."""
         answer: Future[FoundCommit] = Future()
 
         def ask() -> None:

@@ -31,7 +31,7 @@ TOLD_BESIDE_THE_FIELD = (InvalidInput, NotFound, QuotaExceeded, GitHostUnreachab
 
 @pages.get("/")
 def home() -> str:
-    """One field."""
+    """The first page, with one field for a repository."""
     return _home(request.args.get("repository", ""))
 
 
@@ -79,13 +79,13 @@ def check_form() -> str | tuple[str, int, dict[str, str]]:
 
 
 def pasted(form: SubmitForm) -> SubmitForm:
-    """With the address in a form that the API reads.  Raises: InvalidInput."""
+    """Replace a pasted address by one that the API reads.  Raises: InvalidInput."""
     hosts = wired().settings.allowed_git_hosts
     return form.model_copy(update={"repository": plain_address(form.repository, hosts)})
 
 
 def _foreseen(form: SubmitForm, account: Account) -> dict[str, Any]:
-    """What there is of the commit; units: of the account, which may be a visitor's."""
+    """The existing analysis of the commit, and the units that the account or visitor has left."""
     services = wired()
     item = wanted(form.analysis(), account)
     return {

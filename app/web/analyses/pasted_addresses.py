@@ -1,4 +1,4 @@
-"""What people paste for a repository, brought into a form that the API reads (app/domain/repositories.py).
+"""Turn the text that people paste for a repository into an address that the API reads (app/domain/repositories.py).
 
 Only forms whose meaning is clear are rewritten; whatever else is pasted is left for the API's own refusal.
 """

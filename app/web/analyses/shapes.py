@@ -1,4 +1,4 @@
-"""What clients get of batches."""
+"""Answers about batches."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from app.web.jobs.shapes import JobShape
 
 
 class BatchItemShape(Shape):
-    """status: as POST /analyses would have answered; with a job or a problem."""
+    """One answer of a batch.  status: as POST /analyses would have answered; with a job or a problem."""
 
     index: int
     status: int

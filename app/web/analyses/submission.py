@@ -1,4 +1,4 @@
-"""From the text of a submission to a repository and a commit."""
+"""Find the repository and the commit that the text of a submission means."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class _Asked:
         return self.address.repository.is_local or self.commit is None
 
     def wanted(self, commit: str, ref: str | None, *, sees_all: bool) -> Wanted:
-        """With its commit.  ref: the branch of HEAD, if neither was given; sees_all: as of Wanted."""
+        """Resolve a submission to a commit.  ref: the branch of HEAD, if neither was given; sees_all: as of Wanted."""
         named = self.commit is None
         head = ref if named and self.ref is None else None
         repository = self.address.repository
@@ -77,7 +77,10 @@ def wanted_each(body: Sequence[SubmitAnalysis], account: Account) -> list[Wanted
 
 @dataclass(frozen=True, slots=True)
 class _Resolver:
-    """For one request.  client: whose look-ups they are; sees_all: by the rights of the request, not the account's."""
+    """The means to resolve the submissions of one request.
+
+    client: whose look-ups they are; sees_all: by the rights of the request, not by those of the account.
+    """
 
     services: WebWiring
     lookups: Lookups
@@ -86,11 +89,11 @@ class _Resolver:
 
     @classmethod
     def of(cls, account: Account) -> _Resolver:
-        """account: with the rights of the request."""
+        """Make them for a request.  account: with the rights of the request."""
         return cls(wired(), lookups(), str(account.user_id), account.is_operator)
 
     def resolve(self, item: _Asked, until: float | None = None) -> Wanted:
-        """until: monotonic deadline of the item's batch.  Raises: as `wanted`."""
+        """Find the commit of an item.  until: monotonic deadline of its batch.  Raises: as `wanted`."""
         where = item.address.repository
         if not item.asks_host:
             commit, ref = self.services.resolve(where, item.ref, item.commit)

@@ -1,1 +1,1 @@
-"""What every request passes, and what every room uses: identity, languages, problems, OpenAPI."""
+"""Steps of every request, and parts that every room uses: identity, languages, problems, OpenAPI."""

@@ -46,7 +46,7 @@ _OWN_PAGES = frozenset({"read", "write"})
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """account None: an unidentified client, who may read public resources."""
+    """Whoever sends a request.  account: None for an unidentified client, who may read public resources."""
 
     account: Account | None
     scopes: frozenset[str]
@@ -80,7 +80,7 @@ def own_session() -> str:
 
 
 def renew_session(secret: str) -> None:
-    """Go on under a new cookie with a new form token, after a proof."""
+    """Replace the browser's session after a proof: a new cookie with the given secret, and a new form token."""
     session.clear()
     session[SESSION_KEY] = secret
 
@@ -101,7 +101,7 @@ def person_with_proof() -> Account:
 
 
 def viewer() -> Account | None:
-    """The viewer.  Raises: Forbidden for a token without the scope."""
+    """The account that reads, if any.  Raises: Forbidden for a token without the scope."""
     return _allowed("read").account
 
 
@@ -179,7 +179,7 @@ def limit_writes() -> None:
 
 
 def count_writes(account: Account, more: int) -> None:
-    """Count a request with many items as that many.  Raises: TooManyRequests."""
+    """Count a request with many items as this many requests.  Raises: TooManyRequests."""
     if more <= 0:
         return
     per_minute = wired().settings.rate_limit_per_minute
@@ -200,7 +200,7 @@ def address() -> str:
 
 
 def has_credentials() -> bool:
-    """Whether a program sent any, valid or not."""
+    """Whether a program sent credentials, valid or not."""
     return "Authorization" in request.headers
 
 

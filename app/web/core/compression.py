@@ -50,7 +50,7 @@ def _compress_pieces(response: Response) -> Response:
 
 
 def _gzipped(chunks: Iterator[bytes], source: Iterable[str] | Iterable[bytes]) -> Iterator[bytes]:
-    """source: what the chunks come from, which is closed with them."""
+    """Compress chunks.  source: the response that they come from, which is closed with them."""
     compressor = zlib.compressobj(LEVEL_IN_PIECES, zlib.DEFLATED, _GZIP_HEADER)
     try:
         for chunk in chunks:

@@ -1,4 +1,4 @@
-"""What a request works with: the wiring of its app, the clock, and its own id."""
+"""The objects that a request works with: the wiring of its app, the clock, and its own id."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def idempotency_key(body: dict[str, Any], render: Callable[[T], Rendered]) -> Ke
 
 
 def answered(found: Answer | Stored) -> tuple[dict[str, Any], int, dict[str, str]]:
-    """Body, status and headers: the address of the job, when to poll again, and whether the answer was given before."""
+    """Compose body, status and headers: the address of the job, when to poll again, whether this repeats an answer."""
     status, body = (found.status, found.body) if isinstance(found, Stored) else rendered(found)
     headers = {"Location": body["links"]["self"]}
     if status == ACCEPTED:

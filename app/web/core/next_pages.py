@@ -43,13 +43,20 @@ def sign_in_url() -> str:
 
 def before_this() -> str:
     """The page whose form was sent; the account's page if the browser does not say."""
-    parts = urlsplit(request.referrer or "")
-    path = parts.path + (f"?{parts.query}" if parts.query else "")
-    return local_path(path) if path else url_for("pages.show_account")
+    return _referring() or url_for("pages.show_account")
 
 
 def _here() -> str | None:
-    """None where nobody wants to return to: the page noted before stays."""
-    if request.endpoint in _ON_THE_WAY or request.method not in {"GET", "HEAD"}:
+    """The page that is asked for, or whose form was sent; None on the way, where the page noted before stays."""
+    if request.endpoint in _ON_THE_WAY:
         return None
+    if request.method not in {"GET", "HEAD"}:  # the session has ended since the form was shown
+        page = _referring()
+        return None if page is None or urlsplit(page).path in map(url_for, _ON_THE_WAY) else page
     return request.full_path if request.query_string else request.path
+
+
+def _referring() -> str | None:
+    parts = urlsplit(request.referrer or "")
+    path = parts.path + (f"?{parts.query}" if parts.query else "")
+    return local_path(path) if path else None

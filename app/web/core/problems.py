@@ -64,7 +64,7 @@ def render(problem: Problem) -> Response:
 
 
 def respond(body: dict[str, Any], headers: Mapping[str, str]) -> Response:
-    """body: a problem document; a page if the client is a person."""
+    """Answer with a problem document, or with a page if the client is a person."""
     headers = dict(headers) | {"Cache-Control": "no-store"}
     if is_api():
         return Response(json.dumps(body), body["status"], headers, content_type="application/problem+json")
@@ -79,7 +79,7 @@ def invalid(error: ValidationError) -> InvalidInput:
 
 
 def _rows(error: ValidationError) -> list[dict[str, str]]:
-    """With JSON pointers (RFC 6901); without pydantic's links and without the input."""
+    """Pydantic's findings with JSON pointers (RFC 6901), without its links and without the input."""
     found = error.errors(include_url=False, include_input=False, include_context=False)[:MOST_ERRORS]
     return [{"pointer": _pointer(row["loc"]), "detail": row["msg"]} for row in found]
 

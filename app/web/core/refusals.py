@@ -1,4 +1,4 @@
-"""What the pages say when a request is refused: the words of a problem in the language of the page."""
+"""The words of the pages for a refused request: the words of a problem in the language of the page."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ HTTP_TITLES = {
 
 
 class Refusal(Protocol):
-    """A problem, as far as it is told."""
+    """The parts of a problem that an answer shows."""
 
     slug: Any
     title: Any

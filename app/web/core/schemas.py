@@ -1,4 +1,4 @@
-"""What clients send: strict, so that a typing error is reported and never ignored."""
+"""Bodies and parameters that clients send: strict, so that a typing error is reported and never ignored."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ class SubmitForm(Query):
     retry: bool = False
 
     def analysis(self) -> SubmitAnalysis:
-        """Without JSON's checks, because parse_address explains more to a person."""
+        """Convert the form without JSON's checks, because parse_address explains more to a person."""
         return SubmitAnalysis.model_construct(**self.model_dump())
 
 
@@ -202,7 +202,7 @@ class SheetQuery(Narrowed):
     under: Annotated[Known, AfterValidator(_with_slash)] = ""  # of the tree: a directory
 
     def shown_as(self) -> dict[str, str]:
-        """What was chosen besides the filter and the page, as parameters of an address."""
+        """The choices besides the filter and the page, as parameters of an address."""
         given = {"sort": self.sort, "view": self.view, "under": self.under}
         return {name: value for name, value in given.items() if value not in ("path", "list", "")}
 
@@ -218,7 +218,7 @@ class TestQuery(Query):
 
 
 class ChangesQuery(Query):
-    """What to show of a comparison.  q: part of a path, suite or name, ignoring case."""
+    """Parameters of the page of a comparison.  q: part of a path, suite or name, ignoring case."""
 
     group: Literal["added", "removed", "moved", "renamed", "status_changed"] | None = None
     q: Plain = ""
@@ -226,7 +226,7 @@ class ChangesQuery(Query):
 
 
 class SpecificationQuery(Query):
-    """What to show of a specification.  q: part of a heading, sentence, file, suite or test, ignoring case."""
+    """Parameters of a specification's page.  q: part of a heading, sentence, file, suite or test, ignoring case."""
 
     status: Plain | None = None
     q: Plain = ""
@@ -234,7 +234,7 @@ class SpecificationQuery(Query):
 
 
 class SpecificationChangesQuery(Query):
-    """What to show of a comparison of specifications.  q: as in SpecificationQuery."""
+    """Parameters of the page of a comparison of specifications.  q: as in SpecificationQuery."""
 
     group: Literal["added", "removed", "reworded", "moved", "status_changed"] | None = None
     q: Plain = ""

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, RootModel
 
-Value = TypeVar("Value")
+T = TypeVar("T")
 
 
 class Shape(BaseModel):
@@ -19,12 +19,12 @@ class Shape(BaseModel):
     model_config = ConfigDict(extra="allow", from_attributes=True)
 
 
-class Whole(RootModel[Value]):
+class Whole(RootModel[T]):
     """A value of a service as a whole answer."""
 
 
 class ProblemShape(Shape):
-    """RFC 9457."""
+    """A problem as RFC 9457 defines it."""
 
     type: str
     title: str

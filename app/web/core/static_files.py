@@ -22,7 +22,7 @@ MEDIA_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+
 
 @dataclass(frozen=True, slots=True)
 class Static:
-    """digest: the beginning of a hash of the content."""
+    """A static file.  digest: the beginning of a hash of its content."""
 
     content: bytes
     media_type: str
@@ -30,7 +30,7 @@ class Static:
 
 
 def init(app: Flask) -> None:
-    """Serve them.  The application is made without Flask's own folder."""
+    """Serve the static files.  The application is made without Flask's own folder."""
     app.add_url_rule("/static/<path:filename>", ENDPOINT, _show)
 
 

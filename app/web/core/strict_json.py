@@ -1,4 +1,4 @@
-"""Parse JSON strictly: what the grammar does not allow is refused, and no input can break the parser."""
+"""Parse JSON strictly: text outside of the grammar is refused, and no input can break the parser."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from flask.json.provider import DefaultJSONProvider
 
 
 class StrictJson(DefaultJSONProvider):
-    """No NaN, no Infinity; nesting deeper than the interpreter's stack is bad input, not our failure."""
+    """JSON without NaN and Infinity; too deep nesting is bad input, not our failure."""
 
     sort_keys = False
 
     def loads(self, s: str | bytes, **kwargs: Any) -> Any:
-        """Raises: ValueError, which Flask answers with 400."""
+        """Parse JSON strictly.  Raises: ValueError, which Flask answers with 400."""
         try:
             return json.loads(s, parse_constant=_refused, **kwargs)
         except RecursionError:

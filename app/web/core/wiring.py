@@ -34,13 +34,13 @@ POOL_SIZE = 20
 
 
 def no_branches(_: Repository) -> list[str]:
-    """Where no repositories can be read."""
+    """List no branches, where no repositories can be read."""
     return []
 
 
 @dataclass(frozen=True)
 class WebWiring:
-    """What views need.  secret: signs sessions."""
+    """The objects that views need.  secret: signs sessions."""
 
     settings: Settings
     uow: UnitOfWork
@@ -51,12 +51,12 @@ class WebWiring:
 
     @property
     def keyring(self) -> Keyring:
-        """What encrypts the secrets of webhooks."""
+        """The keys that encrypt the secrets of webhooks."""
         return Keyring.of(sealing_phrases(self.settings, self.secret))
 
     @property
     def visitors_key(self) -> str:
-        """What hashes the addresses of visitors: the oldest key, so that they keep their ids while it is set."""
+        """The key that hashes visitors' addresses: the oldest key, so that they keep their ids while it is set."""
         return [self.secret, *self.settings.earlier_secret_keys][-1]
 
     @property

@@ -56,7 +56,7 @@ def follow_specification(job_id: UUID) -> Response:
 
 
 def _follow(job_id: UUID, check: Callable[[], object]) -> Response:
-    """check: refuses a viewer who may not see the job."""
+    """Stream a job's events.  check: refuses a viewer who may not see the job."""
     live: Live = current_app.extensions[LIVE]
     with ExitStack() as held:
         held.enter_context(live.place(auth.client(), is_visitor=auth.viewer() is None))

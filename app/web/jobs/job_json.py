@@ -1,4 +1,4 @@
-"""Render a job as JSON: the only place that knows the format of the contract's Job (docs/api.md)."""
+"""Render a job as the API's Job (docs/api.md).  app/adapters/webhook_body.py writes a part of it into webhooks."""
 
 from __future__ import annotations
 

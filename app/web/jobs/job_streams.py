@@ -36,7 +36,7 @@ REREAD_EVERY = 4  # polls; a place in the queue changes without an event of the 
 RETRY_MS = 2000
 
 NOBODY = Reader()
-#: What the streams of a job share; each tells its reader.
+#: The reader of the view that the streams of a job share; each stream limits it to its own reader.
 ALL = Reader(sees_all=True)
 
 log = structlog.get_logger()
@@ -52,7 +52,7 @@ class SeenJob:
 
     @classmethod
     def of(cls, event_id: int, job: Job, read_at: float) -> SeenJob:
-        """With an id that changes whenever the client would see a difference."""
+        """Make a view of a job with an id that changes whenever the client would see a difference."""
         content = json.dumps(job_json(job), sort_keys=True)
         return cls(f"{event_id}-{zlib.crc32(content.encode()):08x}", job, read_at)
 
@@ -64,7 +64,7 @@ class SeenJob:
 
 @dataclass(slots=True)
 class _Watched:
-    """changed: notified whenever the job was read again, for its own watchers only."""
+    """A job that somebody watches.  changed: notified whenever the job was read again, for its own watchers only."""
 
     changed: threading.Condition
     watchers: int = 0
@@ -99,7 +99,7 @@ class Live:
         return self.places.place(client, visitors="all") if is_visitor else self.places.place(client)
 
     def open(self, job_id: UUID, last_id: str | None, reader: Reader = NOBODY) -> Stream:
-        """Start to watch a job; the caller holds a place.  reader: to whom it is told.
+        """Start to watch a job; the caller holds a place.  reader: who receives the stream.
 
         Raises: NotFound.
         """

@@ -1,4 +1,4 @@
-"""What the pages say about a job: why it waits, why it failed, and the texts with which job.js follows it."""
+"""The words of the pages about a job: why it waits, why it failed, and the texts with which job.js follows it."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def waiting(job: Job) -> str:
 
 
 def live_texts(unit: str) -> dict[str, Any]:
-    """For job.js: sentences with places as `%(name)s`.  unit: what the progress counts."""
+    """The sentences of job.js, with places as `%(name)s`.  unit: what the progress counts."""
     return {
         "started": gettext("started %(duration)s ago"),
         "asked": gettext("asked %(duration)s ago"),

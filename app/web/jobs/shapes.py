@@ -1,4 +1,4 @@
-"""What clients get of jobs."""
+"""Answers about jobs."""
 
 from __future__ import annotations
 

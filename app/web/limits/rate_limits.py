@@ -1,4 +1,4 @@
-"""What a client may still send, told in the fields RateLimit and RateLimit-Policy of each answer that was counted.
+"""The remaining requests of a client, in the fields RateLimit and RateLimit-Policy of each answer that was counted.
 
 Their form is that of draft-ietf-httpapi-ratelimit-headers, the version of 2025.
 """
@@ -20,7 +20,10 @@ READS, WRITES = "reads", "writes"
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """remaining: requests; seconds: until the limit is whole again, or until a refused request will be granted."""
+    """The rest of a limit.
+
+    remaining: requests; seconds: until the limit is whole again, or until a refused request will be granted.
+    """
 
     per_minute: int
     remaining: int
@@ -40,7 +43,7 @@ def note(policy: str, per_minute: int, remaining: int) -> None:
 
 @contextmanager
 def refusals(policy: str, per_minute: int) -> Iterator[None]:
-    """Note a refusal, and let it pass on."""
+    """Note a refusal in the answer's fields, and raise it again."""
     try:
         yield
     except TooManyRequests as refused:

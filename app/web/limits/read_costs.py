@@ -1,4 +1,4 @@
-"""What a read may cost: a bucket for each client, and a lane for clients that read much at once."""
+"""The cost of reads: a bucket for each client, and a lane for clients that read much at once."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Reads:
 
     @classmethod
     def of(cls, *, per_minute: int, heavy: int) -> Reads:
-        """heavy: concurrent large reads."""
+        """Make the limits of this process.  heavy: concurrent large reads."""
         buckets = Buckets(per_minute, table=shared_table.table())
         return cls(buckets, Lane(Message("large reads"), heavy, CLIENT, WAITING, PATIENCE))
 
@@ -107,7 +107,7 @@ def is_secret(expected: str) -> bool:
 
 
 def _require_few_refused() -> None:
-    """Raises: TooManyRequests for an address that sent many refused credentials."""
+    """Check the address of the request.  Raises: TooManyRequests if it sent many refused credentials."""
     buckets = reads().buckets
     with rate_limits.refusals(rate_limits.READS, buckets.per_minute):
         buckets.require(_refused())
@@ -192,7 +192,10 @@ def searching(part: str) -> Iterator[None]:
 
 @contextmanager
 def _charged(units: int, light: int, per_unit: int) -> Iterator[None]:
-    """light: up to this many are one request; per_unit: tests for each further token."""
+    """Charge a large read and hold a place for it.
+
+    light: up to this many are one request; per_unit: tests for each further token.
+    """
     if units <= light:
         yield
         return

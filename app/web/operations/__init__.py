@@ -1,1 +1,1 @@
-"""For operators and their monitors: the console, its REST, health and metrics."""
+"""Pages and operations for operators and their monitors: the console, its REST, health and metrics."""

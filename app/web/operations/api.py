@@ -1,4 +1,4 @@
-"""For operators: faults in the data, the users who have work, and who waits why."""
+"""The operators' view: faults in the data, the users who have work, and who waits why."""
 
 from __future__ import annotations
 

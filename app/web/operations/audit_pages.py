@@ -18,7 +18,7 @@ MOST_MEMBERS = 10
 
 @pages.get("/operator/audit")
 def show_audit_log() -> str:
-    """What operators did, newest first."""
+    """Show the actions of operators, newest first."""
     auth.reading_person()
     query = read(PageQuery, request.args)
     found = entries(wired().uow, before=query.cursor, most=query.limit + 1)
@@ -33,7 +33,7 @@ def show_audit_log() -> str:
 
 
 def _facts(entry: AuditEntry) -> dict[str, str]:
-    """The details in words; what was before comes before what is after."""
+    """The details in words; the old value comes before the new one."""
     ordered = sorted(entry.facts.items(), key=lambda item: item[0] != "before")
     return {name: _fact(value) for name, value in ordered}
 

@@ -1,4 +1,4 @@
-"""What operators can change: tiers, limits and queues.  Every change is written to the audit log."""
+"""The operators' changes: tiers, limits and queues.  Every change is written to the audit log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the numbers of the operator's pages mean, shown with each of them."""
+"""The meaning of each number on the operator's pages, shown with it."""
 
 from __future__ import annotations
 
@@ -102,6 +102,7 @@ ACTIONS = {
     "keys.reencrypt": lazy_gettext("Encrypted stored secrets with the newest key"),
     "token.add": lazy_gettext("Created a token"),
     "token.revoke": lazy_gettext("Revoked a token"),
+    "user.link": lazy_gettext("Made a sign-in link"),
     "user.add": lazy_gettext("Added a user"),
     "user.delete": lazy_gettext("Deleted a user"),
     "user.limit": lazy_gettext("Changed the limit of a user"),
@@ -129,7 +130,7 @@ LEFT_BEHIND = {
 
 
 def console_texts() -> dict[str, str]:
-    """For refresh.js."""
+    """The texts of refresh.js."""
     return {
         "read": gettext("Read at %(time)s, and again every 10 s."),
         "failed": gettext("Not read since %(time)s: %(why)s."),

@@ -17,7 +17,7 @@ MOST_ROWS = 50
 
 @pages.get("/operator/health")
 def show_health() -> str:
-    """What the sweep would do, tried and undone, and PostgreSQL's own figures."""
+    """Show what the sweep would do, by trying and undoing it, and PostgreSQL's own figures."""
     account, services = auth.reading_person(), wired()
     return render_template(
         "operations/health.html",
@@ -31,7 +31,7 @@ def show_health() -> str:
 
 @pages.post("/operator/sweep")
 def run_sweep() -> Response:
-    """Remove what was left behind."""
+    """Sweep now, and show the page again."""
     actor = str(auth.operating_person().user_id)
     sweep_now(wired().uow, wired().policy, actor=actor, now=utc_now())
     return redirect(url_for("pages.show_health"), 303)

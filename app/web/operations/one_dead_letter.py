@@ -27,6 +27,6 @@ def read_one(number: int) -> DeadLetter:
 
 
 def check_done(done: Done) -> None:
-    """Raises: NotFound, Conflict for a letter that stays."""
+    """Check that the letter did not stay.  Raises: NotFound, Conflict."""
     for number, why in done.kept.items():
         raise (NotFound if why == ABSENT else Conflict)(f"{number} stays a dead letter: {why}")

@@ -107,7 +107,7 @@ def change_tier_limit(tier: str) -> Response:
 
 
 def _now(reader: Account, now: datetime) -> dict[str, Any]:
-    """What the console reads again every few seconds; cheap at any size."""
+    """The part of the console that is read again every few seconds; cheap at any size."""
     uow = wired().uow
     states, found = queues.states(uow), nodes.states(uow)
     return {

@@ -1,4 +1,4 @@
-"""The schedule, for operators: what beat sends, how often, and once more at once."""
+"""The schedule, for operators: its entries, their intervals, and running one now."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def change_schedule_entry(body: ChangeEntry, name: str) -> dict[str, Any]:
 @api.output(EntryRunShape, status_code=202)
 @api.doc(operation_id="runScheduleEntry", tags=["Operator"])
 def run_schedule_entry(name: str) -> dict[str, Any]:
-    """Send an entry at once, besides its slots.  Needs an operator's token."""
+    """Run a schedule entry now, in addition to its regular runs.  Needs an operator's token."""
     actor = str(auth.operator().user_id)
     run = schedule.run_now(wired().uow, name, actor=actor, now=utc_now())
     return {"name": name, "sent": run is schedule.AskedRun.SENT}

@@ -1,4 +1,4 @@
-"""The operator's page of the schedule: what beat sends, how often, and once more at once."""
+"""The operator's page of the schedule: its entries, their intervals, and running one now."""
 
 from __future__ import annotations
 
@@ -43,6 +43,6 @@ def change_schedule_entry(name: str) -> Response:
 
 @pages.post("/operator/schedule/<name>/run")
 def run_schedule_entry(name: str) -> Response:
-    """Send an entry at once."""
+    """Run a schedule entry now."""
     run = schedule.run_now(wired().uow, name, actor=str(auth.operating_person().user_id), now=utc_now())
     return redirect(url_for("pages.show_schedule", entry=name, outcome=run.value), 303)

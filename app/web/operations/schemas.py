@@ -1,4 +1,4 @@
-"""What operators send: strict, like the rest of schemas.py."""
+"""Bodies and parameters that operators send: strict, like the rest of schemas.py."""
 
 from __future__ import annotations
 
@@ -21,45 +21,45 @@ WINDOWS = {"24h": timedelta(hours=24), "7d": timedelta(days=7)}
 
 
 class NewTier(Body):
-    """Another tier."""
+    """The tier to give a user."""
 
     tier: Literal["free", "pro", "pro_plus", "enterprise"]
 
 
 class NewLimit(Body):
-    """Another limit of a tier."""
+    """The slot limit to give a tier."""
 
     limit: SlotLimit
 
 
 class NewUserLimit(Body):
-    """Another limit of one user."""
+    """The slot limit to give one user."""
 
     limit: Annotated[SlotLimit | None, Field(description="null: the tier's limit")]
 
 
 class PauseQueue(Body):
-    """Whether a queue is to be paused."""
+    """A request to pause a queue, or to resume it."""
 
     paused: bool = True
     reason: Annotated[GivenReason | None, Field(description="Why, for other operators; kept in the audit log")] = None
 
 
 class TierForm(Query):
-    """Another tier, from its form."""
+    """The tier to give a user, from its form."""
 
     tier: Literal["free", "pro", "pro_plus", "enterprise"]
 
 
 class LimitForm(Query):
-    """Another limit, from its form with the box that says that the operator means it; an empty field removes it."""
+    """A limit to set, from its form with the box that says that the operator means it; an empty field removes it."""
 
     limit: SlotLimit | None = None
     sure: Literal["true"]
 
 
 class PauseForm(Query):
-    """Whether a queue is to be paused, from its form, and why."""
+    """A request to pause a queue, or to resume it, from its form."""
 
     paused: bool
     reason: GivenReason | None = None

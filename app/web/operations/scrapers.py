@@ -1,4 +1,4 @@
-"""Who may read the metrics."""
+"""Decide who may read the metrics."""
 
 from __future__ import annotations
 

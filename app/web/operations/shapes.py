@@ -1,4 +1,4 @@
-"""What operators get."""
+"""Answers to operators."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from app.web.core.shapes import Shape, Whole
 
 
 class AuditShape(Shape):
-    """broken, unknown: numbers of invariants."""
+    """The audit's findings.  broken, unknown: numbers of invariants."""
 
     at: datetime
     broken: int
@@ -28,13 +28,13 @@ class AuditShape(Shape):
 
 
 class TenantsShape(Shape):
-    """Those with the most waiting first."""
+    """Users with work, those with the most waiting jobs first."""
 
     items: list[Tenant]
 
 
 class FairnessShape(Whole[Report]):
-    """Who waited how long and why."""
+    """Waits by user, with their causes."""
 
 
 class TenureShape(Shape):
@@ -52,7 +52,7 @@ class TierShape(Whole[TierLimit]):
 
 
 class TiersShape(Shape):
-    """The smallest first."""
+    """Tiers, the smallest first."""
 
     items: list[TierLimit]
 
@@ -71,7 +71,7 @@ class QueuePauseShape(Shape):
 
 
 class NodesShape(Shape):
-    """By name.  A dead node is listed until its leases have been taken back."""
+    """Nodes by name.  A dead node is listed until its leases have been taken back."""
 
     items: list[Node]
 
@@ -92,14 +92,17 @@ class FailuresShape(Whole[Failures]):
 
 
 class ScheduleShape(Shape):
-    """By name.  leader: null if no beat ever led."""
+    """The schedule's entries by name.  leader: null if no beat ever led."""
 
     leader: Leader | None
     items: list[ShownEntry]
 
 
 class EntryRunShape(Shape):
-    """sent: false if it was asked for within 10 seconds, or its message still waits or runs."""
+    """The outcome of a request to run a schedule entry.
+
+    sent: false if it was asked for within 10 seconds, or its message still waits or runs.
+    """
 
     name: str
     sent: bool

@@ -20,7 +20,7 @@ WHERE = "/repositories/<host>/<owner>/<name>"
 
 @pages.get(WHERE)
 def show_repository(host: str, owner: str, name: str) -> str:
-    """Its newest completed analyses, up to 20."""
+    """Show the newest completed analyses of a repository, up to 20."""
     services, viewer = wired(), auth.viewer()
     found = read_repository(services.uow, repository_at(host, owner, name), services.policy, now=utc_now())
     return render_template(
@@ -36,7 +36,7 @@ def show_repository(host: str, owner: str, name: str) -> str:
 
 @pages.get(f"{WHERE}/compare")
 def compare_commits(host: str, owner: str, name: str) -> Response:  # noqa: ARG001 - the ids say which
-    """Lead to the comparison of two of its analyses."""
+    """Redirect to the comparison of two analyses of the repository."""
     query = read(PairQuery, request.args)
     return redirect(url_for("pages.show_comparison", job_id=query.before, other_id=query.after), 303)
 

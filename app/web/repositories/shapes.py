@@ -1,4 +1,4 @@
-"""What clients get of repositories and bookmarks."""
+"""Answers about repositories and bookmarks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.web.jobs.shapes import JobShape, RepositoryShape
 
 
 class RepositoryResultShape(Shape):
-    """newest: the last completed analysis; history: it and earlier ones."""
+    """Results of a repository.  newest: the last completed analysis; history: it and earlier ones."""
 
     host: str
     owner: str

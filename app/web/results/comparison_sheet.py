@@ -33,7 +33,7 @@ class ChangeLine(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """One sheet.  matching: lines by group under the search; total: of the shown group, or of all."""
+    """One sheet of a comparison.  matching: lines by group under the search; total: of the shown group, or of all."""
 
     lines: list[ChangeLine]
     number: int

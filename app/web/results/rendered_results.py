@@ -20,7 +20,7 @@ from app.web.results.result_counts import ResultCounts
 
 
 def rendered_tests(job: Job, query: SheetQuery) -> Markup:
-    """What could not be read, the filters, the charts, and one sheet of tests or one directory of the tree.
+    """The skipped files, the filters, the charts, and one sheet of tests or one directory of the tree.
 
     job: a completed one that the viewer may see; nothing here depends on who that is.
     Raises: NotFound, Conflict if it was pruned meanwhile; TooManyRequests, Busy as read_costs.large.

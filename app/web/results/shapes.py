@@ -1,4 +1,4 @@
-"""What clients get of results."""
+"""Answers about results."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class TestShape(Shape):
 
 
 class TestPageShape(Shape):
-    """total: rows on all pages under this filter."""
+    """A page of tests.  total: rows on all pages under this filter."""
 
     __test__ = False
 
@@ -34,7 +34,7 @@ class FilePageShape(Whole[FilePage]):
 
 
 class ChangedTestShape(Shape):
-    """One test on both sides."""
+    """One test on both sides of a comparison."""
 
     before: TestShape
     after: TestShape

@@ -10,7 +10,7 @@ from app.domain.quota import Usage
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One row.  start, width: percent of the whole picture; share: of the total, in percent."""
+    """One row of a chart.  start, width: percent of the whole picture; share: of the total, in percent."""
 
     label: str
     count: int
@@ -60,7 +60,7 @@ def _parts(counts: Mapping[str, int], total: int, longest: int) -> Iterator[Bar]
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One of several beside each other.  start, width, height: percent of the picture."""
+    """One of several columns.  start, width, height: percent of the picture."""
 
     start: float
     width: float
@@ -68,7 +68,7 @@ class Column:
 
 
 def columns(counts: Sequence[int], of: int) -> list[Column]:
-    """In this order from the left; the highest fills the height, and nothing is lower than a line.
+    """Draw columns in this order from the left; the highest fills the height, and nothing is lower than a line.
 
     of: how many fill the width.
     """

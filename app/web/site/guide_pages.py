@@ -35,7 +35,7 @@ STATUSES = {
 
 @pages.get("/docs")
 def show_guide() -> str:
-    """All of it, on one page."""
+    """Show the whole guide on one page."""
     found = examples(wired().settings)
     return render_template(
         "site/guide.html",

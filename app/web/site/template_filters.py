@@ -61,7 +61,7 @@ def init(app: APIFlask) -> None:
 
 
 def number(value: float) -> str:
-    """1,234."""
+    """Format a number, as in 1,234."""
     return f"{value:,}"
 
 
@@ -91,7 +91,7 @@ def by_code(words: Mapping[str, object]) -> dict[str, str]:
 
 
 def filter_texts() -> dict[str, str]:
-    """For specification.js."""
+    """The texts of specification.js."""
     return {
         "here": gettext("%(num)s on this page."),
         "elsewhere": gettext("Search to look through the whole document."),

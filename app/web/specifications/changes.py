@@ -13,7 +13,7 @@ SIZE = 200  # changes on a sheet
 
 @dataclass(frozen=True, slots=True)
 class ChangesSheet:
-    """One page.  groups: changes to show by group, none of them empty; matching: under the search, by group."""
+    """A page of changes.  groups: what to show by group, none of them empty; matching: under the search, by group."""
 
     groups: Mapping[str, Sequence[Change]]
     number: int

@@ -27,7 +27,7 @@ class Source:
 
     @property
     def is_local(self) -> bool:
-        """Whether it is a local folder, which has no page."""
+        """Whether the source is a local folder, which has no page."""
         return self.host == "local"
 
     def link(self, subject: Subject) -> str | None:

@@ -15,7 +15,7 @@ from app.web.specifications.markdown_file import as_markdown
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """One format.  media_type: with the character set if it is text; write: yields pieces, made as they are sent."""
+    """A format of a file.  media_type: with a character set if it is text; write: yields pieces as they are sent."""
 
     label: str
     media_type: str

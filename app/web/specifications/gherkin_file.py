@@ -20,7 +20,7 @@ _NOT_IN_TAGS = re.compile(r"[\s@#]")
 
 
 class _Pieces(io.RawIOBase):
-    """What was written since the last read; an archive is written to it without seeking."""
+    """The text that was written since the last read; an archive is written to it without seeking."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -12,7 +12,7 @@ from app.web.specifications.document import Document, Source
 
 
 def as_json(document: Document) -> Iterator[str]:
-    """Pieces of one object, a feature at a time, in ASCII."""
+    """Stream the document as one JSON object, one feature per chunk, escaped to ASCII."""
     found, source = contents(document.specification), document.source
     yield json.dumps(_head(document, found))[:-1] + ', "domains": ['
     for number, (domain, entry) in enumerate(zip(document.specification.domains, found.domains, strict=True)):

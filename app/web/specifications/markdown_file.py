@@ -50,5 +50,5 @@ def _line(behaviour: Behaviour, source: Source, say: Words) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Without spaces at the ends, where Markdown treats them as an indent or a line break."""
+    """Quote a text without spaces at its ends, which Markdown treats as an indent or a line break."""
     return markdown.quoted(text.strip(" "))

@@ -1,4 +1,4 @@
-"""What only the owner sees of a document: its cost, its other versions and languages, and its link."""
+"""The part of a document's page that only its owner sees: its cost, its other versions and languages, and its link."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ def _document(job_id: UUID, viewer: Account, link: str | None = None) -> str:
 
 
 def _tools(head: Head, viewer: Account, link: str | None) -> OwnersView | None:
-    """None for an operator, who reads another user's document."""
+    """The owner's tools; None for an operator, who reads another user's document."""
     if viewer.user_id != head.owner_id:
         return None
     uow, policy = wired().uow, wired().policy

@@ -30,7 +30,7 @@ def choose_specification(job_id: UUID) -> str:
 
 @pages.post("/analyses/<uuid:job_id>/specify")
 def specify_form(job_id: UUID) -> Response | tuple[str, int]:
-    """Submit it, then show the job at its own address."""
+    """Submit the form, then show the job at its own address."""
     account, form, services = auth.person("write"), read(SpecifyForm, request.form), wired()
     wanted = WantedSpecification(job_id, form.language, form.mode)
     try:
@@ -42,7 +42,7 @@ def specify_form(job_id: UUID) -> Response | tuple[str, int]:
 
 
 def box(job: Job) -> dict[str, Any]:
-    """What the page of a completed analysis says about specifications, without calculating a price.
+    """The box about specifications on the page of a completed analysis, without calculating a price.
 
     offer: None for a visitor, and if there is no test.
     """

@@ -1,4 +1,4 @@
-"""What clients get of specifications."""
+"""Answers about specifications."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class DocumentShape(Shape):
 
 
 class SpecificationWithDocumentShape(SpecificationJobShape):
-    """document: null until it has completed."""
+    """A specification's job with its document, which is null until the job has completed."""
 
     document: DocumentShape | None
 

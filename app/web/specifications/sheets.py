@@ -52,7 +52,7 @@ class SheetEntry:
 
 @dataclass(frozen=True, slots=True)
 class DocumentSheet:
-    """One page.  statuses: behaviours under the search by status; total: those of them with the wanted status."""
+    """A page of behaviours.  statuses: those under the search by status; total: those of the wanted status."""
 
     domains: Sequence[DomainPart]
     contents: Sequence[SheetEntry]

@@ -1,4 +1,4 @@
-"""What the pages of specifications show, as plain values: no page reads a database."""
+"""The contents of the pages of specifications, as plain values: no page reads a database."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What the version cost its owner, in behaviours.
+    """The price of a version for its owner, in behaviours.
 
     billed: written for it; cached: stored sentences, free; fell_back: written by the built-in generator because the
     model failed, free.
@@ -56,7 +56,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class OwnersView:
-    """What only the owner of a document sees.
+    """The part of the page that only the owner of a document sees.
 
     regenerate_url: target of the form for a new version; cost_url: of the page with its price; delete_url: target of
     the form that deletes the version; writes_anew: whether new sentences can be had; most_versions: that are kept.

@@ -40,7 +40,7 @@ class Words:
         return name if name.strip() else self.ungrouped_feature
 
     def mark(self, behaviour: Behaviour) -> str:
-        """What follows a sentence to show the status of its test; empty for an active one."""
+        """The mark after a sentence for the status of its test; empty for an active one."""
         status = behaviour.subject.status
         return "" if status == "active" else self.statuses.get(status, status)
 

@@ -63,7 +63,7 @@ def show_webhook(webhook_id: UUID) -> Webhook:
 @api.output(WebhookShape)
 @api.doc(operation_id="changeWebhook", tags=["Webhooks"])
 def change_webhook(webhook_id: UUID, body: ChangedWebhook) -> Webhook:
-    """Change a webhook; enabling it forgets its failures, and what is pending is sent."""
+    """Change a webhook; enabling it forgets its failures, and what is pending is sent after its rest."""
     return _changed(webhook_id, body)
 
 

@@ -1,4 +1,4 @@
-"""What a webhook was told: its log, a test, and sending a delivery again."""
+"""Deliveries of a webhook: its log, a test, and sending one again."""
 
 from __future__ import annotations
 

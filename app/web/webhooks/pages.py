@@ -20,7 +20,7 @@ from app.web.webhooks.schemas import WebhookForm, own_fields
 from app.web.webhooks.words import FAULTS, WHY_DISABLED
 
 ONE = "/account/webhooks/<uuid:webhook_id>"
-#: Problems with what was typed, told beside the form.
+#: Problems with what was typed, shown beside the form.
 TOLD_ON_THE_FORM = (InvalidInput, Conflict)
 #: Rows of a page of the log.
 MOST_ROWS = 25
@@ -54,13 +54,13 @@ def add_webhook() -> str | tuple[str, int]:
 
 @pages.get(ONE)
 def show_webhook(webhook_id: UUID) -> str:
-    """One webhook, what it is told, and the log."""
+    """Show one webhook, its settings and its log."""
     return _one(webhook_id)
 
 
 @pages.post(ONE)
 def change_webhook(webhook_id: UUID) -> Response | tuple[str, int]:
-    """Change its address, description and events."""
+    """Change a webhook's address, description and events."""
     owner, typed = auth.person_with_proof().user_id, _typed()
     try:
         webhooks.change(
@@ -78,13 +78,13 @@ def change_webhook(webhook_id: UUID) -> Response | tuple[str, int]:
 
 @pages.post(f"{ONE}/enable")
 def enable_webhook(webhook_id: UUID) -> Response:
-    """Tell it of events again."""
+    """Enable the webhook."""
     return _switched(webhook_id, enabled=True)
 
 
 @pages.post(f"{ONE}/disable")
 def disable_webhook(webhook_id: UUID) -> Response:
-    """Tell it of nothing until it is enabled."""
+    """Disable the webhook until it is enabled again."""
     return _switched(webhook_id, enabled=False)
 
 

@@ -1,4 +1,4 @@
-"""What clients send about webhooks."""
+"""Bodies of requests about webhooks."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class NewWebhook(_Own):
 
 
 class ChangedWebhook(Body):
-    """What is to be changed; members that are left out stay."""
+    """The fields to change; members that are left out stay."""
 
     url: Url | None = None
     events: Events | None = None
@@ -59,6 +59,6 @@ class WebhookForm(Query):
 
 
 def own_fields(query: Body | Query) -> dict[str, Any]:
-    """What was sent of the fields that the owner decides, by name."""
+    """The fields that the owner decides, as far as they were sent, by name."""
     sent = {name: getattr(query, name) for name in OWN}
     return {name: value for name, value in sent.items() if value is not None}

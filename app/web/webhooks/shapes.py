@@ -1,4 +1,4 @@
-"""What clients get about webhooks."""
+"""Answers about webhooks."""
 
 from __future__ import annotations
 
@@ -32,26 +32,26 @@ class WebhookShape(Shape):
 
 
 class MadeWebhookShape(WebhookShape):
-    """secret: shown only once."""
+    """A new webhook.  secret: shown only once."""
 
     secret: str
 
 
 class WebhooksShape(Shape):
-    """Newest first."""
+    """The account's webhooks, newest first."""
 
     items: list[WebhookShape]
 
 
 class SecretShape(Shape):
-    """secret: shown only once; old_secret_until: until when the previous one signs as well."""
+    """A new secret.  secret: shown only once; old_secret_until: until when the previous one signs as well."""
 
     secret: str
     old_secret_until: datetime
 
 
 class DeliveryShape(Shape):
-    """What a webhook was told, or is still to be told.
+    """A delivery of an event to a webhook, sent or pending.
 
     webhook_id: the header of all attempts; status_code, latency_ms, fault, answer: of the last attempt; fault: null if
     the receiver took the event; answer: its first 1,024 bytes.

@@ -1,4 +1,4 @@
-"""What the pages say about webhooks that do not work."""
+"""The words of the pages about webhooks that do not work."""
 
 from __future__ import annotations
 

@@ -6,16 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from durable_harness import profiles, warm  # noqa: F401  loads a profile
+from durable_harness import profiles  # noqa: F401  loads a profile
 from durable_harness.broker import Broker
 from durable_harness.database import Database
+from durable_harness.left_behind import watch as pytest_configure  # noqa: F401  a hook
 from durable_harness.postgres import PostgresServer
 from durable_harness.taker import Take, Taker
-
-
-def pytest_sessionfinish() -> None:
-    """End the process that workers are forked from."""
-    warm.end()
 
 
 @pytest.fixture(scope="session")

@@ -32,8 +32,8 @@ def task(broker: Standing) -> Any:
     return sign
 
 
-def value(result: Any, seconds: float = 8) -> Any:
-    return result.get(timeout=seconds, interval=0.02)
+def value(result: Any) -> Any:
+    return result.get(timeout=60, interval=0.02)
 
 
 def test_a_chain_hands_results_on(broker: Standing, task: Any) -> None:

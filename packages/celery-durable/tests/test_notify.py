@@ -116,7 +116,7 @@ def test_what_nobody_was_told_of_is_delivered_when_it_is_due(broker: Broker, lis
     assert listener.heard() == []
     due = broker.value("SELECT visible_at FROM kombu_message")
     quick.take(1)
-    assert 0 <= (broker.value("SELECT visible_at FROM kombu_message") - due).total_seconds() - 15 < 2
+    assert 0 <= (broker.value("SELECT visible_at FROM kombu_message") - due).total_seconds() - 15 < 30
 
 
 def test_a_node_of_a_release_that_does_not_say_how_often_it_looks_is_told_at_once(
@@ -232,7 +232,7 @@ def test_no_message_is_left_with_a_sleeper_whatever_the_order(broker: Broker) ->
         thread.start()
     took: list[Any] = []
     silent_since = monotonic()
-    while len(took) < number * publishers and monotonic() - silent_since < 5:  # the poll comes after a minute
+    while len(took) < number * publishers and monotonic() - silent_since < 30:  # the poll comes after a minute
         with suppress(TimeoutError):
             taker.connection.drain_events(timeout=0.5)
         for message in taker.got:

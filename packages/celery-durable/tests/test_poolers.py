@@ -111,13 +111,13 @@ def test_a_killed_worker_that_polled_is_noticed_by_the_end_of_its_leases(
 def test_with_a_direct_url_workers_are_woken_and_a_killed_one_is_noticed_at_once(
     broker: Standing, pooled: str, worker: Any, app: Celery
 ) -> None:
-    direct = {"direct_url": broker.url, "poll_seconds": 60}
+    direct = {"direct_url": broker.url, "poll_seconds": 60, "lease_seconds": 60}
     doomed, _ = worker(**direct), worker(**direct)
     sent = [send(app, "sleeps", 0.6) for _ in range(2)]
     wait_for(lambda: all(broker.told(task_id) for task_id in sent))
     doomed.kill_tree()
     for task_id in sent:
-        broker.is_over(task_id, 5)
+        broker.is_over(task_id, seconds=30)
     assert sorted(len(broker.told(task_id, "start")) for task_id in sent) == [1, 2]
     assert left_behind(pooled) == [(0, 0, "on")]
 

@@ -197,7 +197,7 @@ def test_a_stock_producer_can_publish(broker: Broker) -> None:
             engine.dispose()
         stock.default_channel._engines.clear()
     with broker.kombu().SimpleQueue("main", no_ack=True) as queue:
-        assert queue.get(timeout=3).payload == {"a": 1}
+        assert queue.get(timeout=60).payload == {"a": 1}
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ def name(worker: Worker) -> str:
 def asked(broker: Broker, workers: list[Worker], command: str, **arguments: Any) -> dict[str, Any]:
     """What each worker answers; does not wait for others."""
     names = [name(worker) for worker in workers]
-    answers = broker.app.control.broadcast(command, arguments, reply=True, destination=names, timeout=5)
+    answers = broker.app.control.broadcast(command, arguments, reply=True, destination=names, timeout=60)
     return {name: answer for one in answers or () for name, answer in one.items()}
 
 
@@ -55,7 +55,8 @@ class Watcher(Thread):
 
     def stop(self) -> None:
         self.receiver.should_stop = True
-        self.join(5)
+        self.join(60)
+        assert not self.is_alive()
 
     def kinds(self) -> set[str]:
         return {event["type"] for event in self.events}
@@ -64,7 +65,7 @@ class Watcher(Thread):
 def test_a_busy_worker_answers_at_once_and_inspect_leaves_no_queue_behind(broker: Broker) -> None:
     worker = broker.worker("-c", "1", **BUSY)
     for number in range(4):
-        broker.send("nap", 30, task_id=f"n{number}")
+        broker.send("nap", 300, task_id=f"n{number}")
     wait_for(
         lambda: broker.started() == 1 and broker.value("SELECT count(*) FROM kombu_message WHERE NOT visible") == 2
     )
@@ -73,7 +74,7 @@ def test_a_busy_worker_answers_at_once_and_inspect_leaves_no_queue_behind(broker
     }  # fmt: skip
     asking = {
         command: subprocess.Popen(
-            [sys.executable, "-m", "celery", "-A", PREFIX, "inspect", command, "-d", name(worker), "-t", "10"],
+            [sys.executable, "-m", "celery", "-A", PREFIX, "inspect", command, "-d", name(worker), "-t", "60"],
             cwd=ROOT, env=os.environ | {"BROKER_TEST_URL": broker.url}, stdout=subprocess.PIPE, text=True,
         )
         for command in wanted
@@ -81,7 +82,7 @@ def test_a_busy_worker_answers_at_once_and_inspect_leaves_no_queue_behind(broker
     assert asked(broker, [worker], "ping") == {name(worker): {"ok": "pong"}}
     assert broker.left() == 4  # the first of them still naps
     for command, process in asking.items():
-        assert wanted[command] in process.communicate(timeout=20)[0], command
+        assert wanted[command] in process.communicate(timeout=120)[0], command
         assert process.returncode == 0
     [active] = asked(broker, [worker], "active").values()
     assert [task["id"] for task in active] == ["n0"]
@@ -105,7 +106,7 @@ def test_commands_reach_all_workers_or_the_named_one(broker: Broker) -> None:
     for worker in workers:
         wait_for(lambda worker=worker: "ready." in worker.text)
     both = {name(worker) for worker in workers}
-    assert set(broker.app.control.inspect(timeout=1).ping()) == both
+    wait_for(lambda: set(broker.app.control.inspect(timeout=1).ping() or ()) == both)
     assert set(asked(broker, [second], "ping")) == {name(second)}
     assert "ok" in asked(broker, [first], "pool_grow", n=1)[name(first)]
     assert "ok" in asked(broker, [first], "rate_limit", task_name=f"{PREFIX}.work", rate_limit="5/m")[name(first)]
@@ -123,14 +124,14 @@ def test_commands_reach_all_workers_or_the_named_one(broker: Broker) -> None:
     assert broker.value("SELECT count(DISTINCT pid) FROM runs WHERE task_id = 'all' AND what = 'end'") == 2
     broker.app.control.shutdown(destination=[name(second)])
     assert second.process.wait(60) == 0
-    assert broker.app.control.ping(timeout=1) == [{name(first): {"ok": "pong"}}]
+    wait_for(lambda: broker.app.control.ping(timeout=1) == [{name(first): {"ok": "pong"}}])
     assert broker.left() == 1, "the queue that is no longer consumed"
     assert broker.query("SELECT name FROM kombu_queue ORDER BY 1") == [("main",), ("other",)]
 
 
 def test_a_revoked_task_does_not_run_and_a_terminated_one_stops(broker: Broker) -> None:
     worker = broker.worker("-c", "1", **BUSY)
-    broker.send("nap", 30, task_id="runs")
+    broker.send("nap", 300, task_id="runs")
     broker.send("work", task_id="waits")
     wait_for(lambda: broker.started() == 1)
     broker.app.control.revoke("waits")

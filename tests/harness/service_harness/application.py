@@ -136,7 +136,7 @@ class Web:
 
     def sign_in(self, account: accounts.Account) -> None:
         """Spend a sign-in link through the pages."""
-        secret = sessions.sign_in_link(self.uow, account.user_id, now=now())
+        secret = sessions.sign_in_link(self.uow, account.user_id, actor="cli:test", now=now())
         page = self.client.get(f"/sign-in?token={secret}")
         answer = self.client.post("/sign-in", data={"token": secret, "csrf_token": csrf(page)})
         assert answer.status_code == 303, answer.text

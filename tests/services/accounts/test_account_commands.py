@@ -190,3 +190,26 @@ def test_an_operator_hands_out_a_link_that_sets_a_new_password_once(world: World
     with pytest.raises(InvalidInput):
         password_resets.reset(world.uow, secret, "another long password", now=now)
     assert fairlane("user", "link", "nobody@example.org", "--password").exit_code == 1
+
+
+@pytest.mark.usefixtures("people")
+@pytest.mark.parametrize("options", [[], ["--password"]])
+def test_each_link_that_signs_somebody_in_is_in_the_audit_log(
+    world: World, fairlane: Fairlane, options: list[str]
+) -> None:
+    owner = world.value("SELECT id FROM users WHERE email = 'Zoe@example.org'")
+    secret = fairlane("user", "link", "zoe@example.org", *options).output.rsplit("=", 1)[1].strip()
+    assert world.rows("SELECT actor, subject, facts FROM audit_log WHERE action = 'user.link'") == [
+        {"actor": actor(), "subject": str(owner), "facts": {"sets_password": bool(options)}}
+    ]
+    assert world.rows("SELECT 1 FROM audit_log WHERE strpos(facts::text, :secret) > 0", secret=secret) == []
+
+
+@pytest.mark.usefixtures("people")
+def test_a_token_that_its_owner_revokes_is_in_the_audit_log(world: World) -> None:
+    owner = UUID(str(world.value("SELECT id FROM users WHERE email = 'Zoe@example.org'")))
+    made = tokens.add_token(world.uow, owner, now=world.now)
+    tokens.revoke_token(world.uow, owner, made.token_id, now=world.now)
+    assert world.rows("SELECT actor, subject, facts FROM audit_log WHERE action = 'token.revoke'") == [
+        {"actor": str(owner), "subject": str(owner), "facts": {"token": str(made.token_id)}}
+    ]

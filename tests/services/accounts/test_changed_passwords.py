@@ -38,7 +38,10 @@ def user_of(world: World, session: str) -> UUID:
 def test_a_change_ends_the_other_sessions_and_links_and_keeps_tokens(world: World) -> None:
     other, own = sign_up(world), sign_in(world)
     user, stranger = user_of(world, own), sign_up(world, "eve@example.org")
-    link, token = sessions.sign_in_link(world.uow, user, now=NOW), tokens.add_token(world.uow, user, now=NOW)
+    link, token = (
+        sessions.sign_in_link(world.uow, user, actor="cli:test", now=NOW),
+        tokens.add_token(world.uow, user, now=NOW),
+    )
     renewed = change(world, own)
     assert (is_open(world, renewed), is_open(world, other), is_open(world, stranger)) == (True, False, True)
     assert not is_open(world, own)  # a copy of its cookie is worth nothing
@@ -90,7 +93,7 @@ def test_a_stolen_session_guesses_the_current_password_no_faster_than_a_stranger
 def test_a_person_whom_an_operator_added_sets_the_first_password_behind_a_link(world: World) -> None:
     user = world.user(email=EMAIL)
     assert not passwords.has_password(world.uow, user)
-    session = sessions.sign_in(world.uow, sessions.sign_in_link(world.uow, user, now=NOW), now=NOW)
+    session = sessions.sign_in(world.uow, sessions.sign_in_link(world.uow, user, actor="cli:test", now=NOW), now=NOW)
     assert session
     change(world, session, current="")
     assert passwords.has_password(world.uow, user)

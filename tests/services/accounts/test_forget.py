@@ -9,6 +9,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
+from sqlalchemy import text
 
 from app.domain.lifecycle import Outcome
 from app.domain.plans import Tier
@@ -49,8 +50,8 @@ def broken(world: World) -> list[Any]:
 def known(world: World, user: UUID) -> set[str]:
     """All that identifies a user: give them one of everything an account can have."""
     token = tokens.add_token(world.uow, user, name="laptop of the leaver", now=NOW)
-    link = sessions.sign_in_link(world.uow, user, now=NOW)
-    session = sessions.sign_in(world.uow, sessions.sign_in_link(world.uow, user, now=NOW), now=NOW)
+    link = sessions.sign_in_link(world.uow, user, actor="cli:test", now=NOW)
+    session = sessions.sign_in(world.uow, sessions.sign_in_link(world.uow, user, actor="cli:test", now=NOW), now=NOW)
     tiers.change_tier(world.uow, user, Tier.ENTERPRISE, world.policy, actor=str(user), now=NOW)
     with world.uow.begin() as tx:
         reconciliations.add(tx, since=NOW, jobs=1, events=0, differences=[{"user_id": str(user)}], now=NOW)
@@ -206,3 +207,20 @@ def test_the_command_asks_first(world: World, fairlane: Any) -> None:
     user = world.user(Tier.PRO, email=EMAIL)
     assert fairlane("user", "delete", EMAIL).exit_code == 1
     assert account(world, user).email == EMAIL
+
+
+@pytest.mark.parametrize("is_verified", [False, True])
+def test_an_address_that_was_never_verified_takes_nothing_out_of_entries_that_are_older(
+    world: World, is_verified: bool
+) -> None:
+    said = {"reason": "asked by ops@corp.example"}
+    user = world.user(email="ops@corp.example")
+    verified = "created_at = clock_timestamp(), email_verified_at = CASE WHEN :verified THEN clock_timestamp() END"
+    older = "INSERT INTO audit_log (at, actor, action, subject, facts) VALUES (clock_timestamp() - interval '2 hours', 'cli', 'test', 'q', CAST(:facts AS jsonb))"
+    with world.uow.begin() as tx:
+        tx.run(text(f"UPDATE users SET {verified}"), verified=is_verified)
+        tx.run(text(older), facts=json.dumps(said))
+    logged(world, dict(said))
+    forget(world.uow, user, actor=str(user), now=NOW)
+    cleared = {"reason": "asked by deleted account"}
+    assert [row["facts"] for row in world.rows(LOG)] == [cleared if is_verified else said, cleared]

@@ -288,7 +288,7 @@ def test_strangers_who_sign_in_take_no_turn_of_who_is_signed_in(world: World, mo
             sign_in(world)
         assert passwords.confirm(world.uow, account.user_id, PASSWORD)
         assert passwords.change(world.uow, account, "another password", current=PASSWORD, session=own, now=NOW)
-        link = password_resets.hand_out(world.uow, account, now=NOW)
+        link = password_resets.hand_out(world.uow, account, actor="cli:test", now=NOW)
         assert password_resets.reset(world.uow, link, PASSWORD, now=NOW)
 
 

@@ -14,7 +14,7 @@ from app.services.analyses.submit_batch import submit_batch
 from app.services.jobs.answers import Answer
 from app.services.jobs.cancel import cancel
 from tests.conftest import World
-from tests.race.scenes import account
+from tests.services.busy import account
 from tests.services.jobs.conftest import Count
 
 LEFT = """

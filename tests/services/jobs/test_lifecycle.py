@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import timedelta
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import pytest
 
@@ -18,12 +18,11 @@ from app.services.jobs.cancel import cancel
 from app.services.jobs.fail import stop
 from app.services.operations.sweep import sweep
 from app.services.results import outline, read_files, read_tests
-from app.store.accounts import users
-from app.store.accounts.users import Account
 from app.store.analyses.inventories import FileRow
 from app.store.results.results import TestFilter
 from tests.conftest import NOW, World
 from tests.race.invariants import broken
+from tests.services.busy import account
 
 BROKEN = Failure("internal_error", "Something failed on our side.", retryable=True)
 GONE = Failure("repository_not_found", "There is no such repository.")
@@ -32,13 +31,6 @@ GONE = Failure("repository_not_found", "There is no such repository.")
 def counts(world: World) -> dict[str, object]:
     tables = ("kombu_message", "quota_reservations", "execution_slots", "usage_events", "analyses")
     return {table: world.value(f"SELECT count(*) FROM {table}") for table in tables}
-
-
-def account(world: World, user_id: UUID) -> Account:
-    with world.uow.begin() as tx:
-        found = users.find(tx, user_id)
-    assert found is not None
-    return found
 
 
 def test_a_completed_job_is_billed_once_and_leaves_nothing_in_flight(world: World) -> None:

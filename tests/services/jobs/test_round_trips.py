@@ -9,7 +9,7 @@ from app.domain.lifecycle import Outcome
 from app.domain.plans import Tier
 from app.services.jobs.cancel import cancel
 from tests.conftest import World
-from tests.race.scenes import account
+from tests.services.busy import account
 from tests.services.jobs.conftest import Count
 
 

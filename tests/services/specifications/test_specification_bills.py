@@ -13,13 +13,8 @@ from app.domain.lifecycle import JobFailedError, Outcome
 from app.domain.plans import Tier
 from app.domain.specification import Mode
 from app.services.jobs import cancel, read_jobs
-from tests.conftest import NOW, World
-from tests.services.specifications.writing import SHOP, Writing, file_of, holds, left, of_a_model
-
-
-@pytest.fixture
-def writing(world: World) -> Writing:
-    return Writing(of_a_model(world))
+from tests.conftest import NOW
+from tests.services.specifications.writing import SHOP, Writing, file_of, holds, left
 
 
 def test_new_words_take_nobodys_paid_ones_and_are_nobody_elses_before_they_are_paid(writing: Writing) -> None:

@@ -13,16 +13,11 @@ from app.domain.plans import Tier
 from app.domain.specification import Mode
 from app.errors import NotFound
 from tests.conftest import World
-from tests.services.specifications.writing import SHOP, Writing, of_a_model
+from tests.services.specifications.writing import SHOP, Writing
 
 WAITS = """
     SELECT count(*) FROM pg_locks WHERE relation = CAST('spec_words' AS regclass) AND NOT granted"""
 FREE = text("SELECT 1 FROM users WHERE id = :id FOR UPDATE SKIP LOCKED")
-
-
-@pytest.fixture
-def writing(world: World) -> Writing:
-    return Writing(of_a_model(world))
 
 
 def test_the_tests_of_an_analysis_are_read_once(writing: Writing) -> None:

@@ -20,14 +20,9 @@ from app.services.specifications.delete_document import delete
 from app.services.specifications.offer import offer
 from app.store.specifications import spec_documents
 from tests.conftest import NOW, World
-from tests.services.specifications.writing import SHOP, Writing, file_of, holds, left, of_a_model
+from tests.services.specifications.writing import SHOP, Writing, file_of, holds, left
 
 REGENERATING = (Mode.REGENERATE_CACHED, Mode.REGENERATE_FRESH)
-
-
-@pytest.fixture
-def writing(world: World) -> Writing:
-    return Writing(of_a_model(world))
 
 
 def sentences(writing: Writing, document_id: UUID) -> list[str]:

@@ -20,13 +20,8 @@ from app.services.operations.audit import HOLDS, audit
 from app.services.operations.prune import prune
 from app.services.specifications import share_links
 from app.store.specifications import spec_documents
-from tests.conftest import NOW, World
-from tests.services.specifications.writing import SHOP, Writing, file_of, holds, left, of_a_model
-
-
-@pytest.fixture
-def writing(world: World) -> Writing:
-    return Writing(of_a_model(world))
+from tests.conftest import NOW
+from tests.services.specifications.writing import SHOP, Writing, file_of, holds, left
 
 
 def test_a_specification_is_written_billed_by_its_tests_and_shown(writing: Writing) -> None:

@@ -10,14 +10,15 @@ from sqlalchemy import text
 
 from app.domain.lifecycle import Failure
 from app.domain.plans import Tier
-from app.domain.webhooks import DELAYS, PATIENCE
+from app.domain.webhooks import DELAYS, PATIENCE, TEST
 from app.services.jobs.cancel import cancel
 from app.services.webhooks import log, webhooks
 from app.services.webhooks.deliver import EXCERPT, Reply
 from app.services.webhooks.dispatch import QUEUE, dispatch
 from app.services.webhooks.webhooks import Where
+from app.store.webhooks.webhook_deliveries import TESTS_KEPT
 from tests.conftest import World
-from tests.race.scenes import account
+from tests.services.busy import account
 from tests.services.specifications.writing import Writing
 from tests.services.webhooks.receiving import KEYRING, Hooks, verified
 
@@ -341,3 +342,29 @@ def test_a_replay_and_a_test_do_not_end_a_rest_that_failures_earned(hooks: Hooks
     assert hooks.turn(hook.id) == 0
     hooks.come_due()
     assert hooks.turn(hook.id) == 2
+
+
+def test_the_log_keeps_few_tests(hooks: Hooks, world: World) -> None:
+    user = world.user()
+    hook, _ = hooks.add(user)
+    completed(hooks, user)
+    for _ in range(TESTS_KEPT + 5):
+        log.send_test(world.uow, user, hook.id)
+        hooks.turn(hook.id)
+    kinds = [row["type"] for row in world.rows("SELECT type FROM webhook_deliveries")]
+    assert (kinds.count(TEST), len(kinds)) == (TESTS_KEPT + 1, TESTS_KEPT + 2)
+
+
+def test_a_webhook_that_is_disabled_and_enabled_keeps_the_rest_that_its_failures_earned(
+    hooks: Hooks, world: World
+) -> None:
+    user = world.user()
+    hook, _ = hooks.add(user)
+    hooks.receiver.replies = [BAD] * 3
+    log.send_test(world.uow, user, hook.id)
+    hooks.turn(hook.id)
+    rest = world.value("SELECT paused_until FROM webhooks")
+    assert rest is not None
+    for enabled in (False, True):
+        webhooks.change(world.uow, user, hook.id, Where(), enabled=enabled, now=world.uow.now())
+    assert world.value("SELECT paused_until FROM webhooks") == rest

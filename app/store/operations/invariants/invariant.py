@@ -9,7 +9,9 @@ from app.store.operations.dead_letters import UUID_PATTERN
 
 @dataclass(frozen=True, slots=True)
 class Invariant:
-    """broken: a SELECT of the rows that violate it, valid at any moment; `:since` (null: all) limits it in time.
+    """A rule that holds in every snapshot of the database.
+
+    broken: a SELECT of the rows that violate it, valid at any moment; `:since` (null: all) limits it in time.
 
     Its columns are ids and numbers that say what is wrong, never secrets.  One statement sees one snapshot, and each
     step of a job is one commit (docs/adr/0002), so a job between two steps is consistent.

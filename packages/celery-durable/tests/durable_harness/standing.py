@@ -10,7 +10,7 @@ from celery_durable import schema
 
 from durable_harness.broker import Broker
 from durable_harness.postgres import PostgresServer
-from durable_harness.waiting import wait_for
+from durable_harness.waiting import PATIENCE_SECONDS, wait_for
 
 TASKS = "durable_harness.option_tasks"
 TOLD = """
@@ -55,9 +55,9 @@ class Standing(Broker):
     def waits(self, task_id: str) -> bool:
         return bool(self.value("SELECT count(*) FROM kombu_message WHERE task_id = %s", task_id))
 
-    def is_over(self, task_id: str, seconds: float = 10) -> None:
+    def is_over(self, task_id: str, *, seconds: float = PATIENCE_SECONDS) -> None:
         """Wait until its message is gone."""
-        wait_for(lambda: not self.waits(task_id), seconds)
+        wait_for(lambda: not self.waits(task_id), f"{task_id} to be over", seconds=seconds)
 
     def dead(self, task_id: str) -> list[str]:
         """Why it is a dead letter, if it is one."""

@@ -26,9 +26,9 @@ class Taker:
             self.channel.queue_declare(name)
         self.consumer.consume()
 
-    def take(self, number: int, seconds: float = 5) -> list[Any]:
-        """The next messages.  Fails when there are fewer in time."""
-        wait_for(lambda: self.look(0.2) or len(self.got) >= number, seconds)
+    def take(self, number: int) -> list[Any]:
+        """The next messages.  Fails when there are fewer before a poll of a minute would find them."""
+        wait_for(lambda: self.look(0.2) or len(self.got) >= number, f"{number} messages", seconds=30)
         taken, self.got[:] = list(self.got), []
         return taken
 

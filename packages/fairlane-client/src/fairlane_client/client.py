@@ -30,7 +30,10 @@ class Client:
     """Use as a context manager.  Every method raises UnreachableError, and RefusedError for a problem."""
 
     def __init__(self, url: str, token: str = "", *, transport: httpx.BaseTransport | None = None) -> None:
-        """token: as `fairlane token add` prints it; empty for a visitor, if the service allows them."""
+        """Make a client of one service.
+
+        token: as `fairlane token add` prints it; empty for a visitor, if the service allows them.
+        """
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         self.url = url.rstrip("/")
         self._http = httpx.Client(base_url=url, headers=headers, timeout=TIMEOUT_SECONDS, transport=transport)
@@ -106,7 +109,7 @@ class Client:
         return jobs
 
     def usage(self) -> Usage:
-        """The units of this period: used, reserved and the limit."""
+        """Return the units of this period: used, reserved and the limit."""
         found: Usage = self._ask("GET", "/api/v1/usage")
         return found
 

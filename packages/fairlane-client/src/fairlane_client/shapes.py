@@ -19,7 +19,7 @@ class Repository(TypedDict):
 
 
 class Wait(TypedDict):
-    """Why a job does not run yet.  eta_*: seconds, None if nobody can tell; position: in its queue, from 1."""
+    """Why a job does not run yet.  eta_*: seconds, None if no estimate is possible; position: in its queue, from 1."""
 
     reason: str
     position: int | None

@@ -51,7 +51,7 @@ class CommandArguments:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """text: for stdout, piece by piece; code: the exit code."""
+    """The answer of a command.  text: for stdout, piece by piece; code: the exit code."""
 
     text: Iterable[str]
     code: int = 0
@@ -90,12 +90,17 @@ def answer(found: Sequence[Inventory], arguments: CommandArguments) -> Answer:
     return Answer([_compared(changes, before, after, arguments.form)], DIFFERENT if differs else 0)
 
 
-def left_out(source: Source, arguments: CommandArguments, found: Sequence[Inventory]) -> Iterator[str]:
-    """A line for stderr if HEAD was read where the work tree differs from it."""
-    is_head = arguments.commit in {None, "HEAD", "@"} and range_of(arguments.other or "") is None
-    if is_head and source.path is not None and (count := changed(source.path, found[0].commit)):
+def left_out(source: Source, found: Sequence[Inventory]) -> Iterator[str]:
+    """A line for stderr if HEAD was read, by whatever name, where the work tree differs from it."""
+    if source.path is None:
+        return
+    try:
+        head, _ = resolve(source, None)
+    except InventoryError:  # HEAD is of a branch without commits
+        return
+    if any(one.commit == head for one in found) and (count := changed(source.path, head)):
         files = "1 changed file is" if count == 1 else f"{count} changed files are"
-        yield f"{files} not read: this is commit {found[0].commit[:10]}, not the work tree"
+        yield f"{files} not read: this is commit {head[:10]}, not the work tree"
 
 
 def unread(found: Iterable[Inventory]) -> Iterator[str]:
@@ -116,7 +121,7 @@ def run(path_or_url: str, arguments: CommandArguments) -> tuple[int, str | None]
     answered = answer(found, arguments)
     sys.stdout.writelines(answered.text)
     sys.stdout.flush()
-    sys.stderr.writelines(f"{line}\n" for line in (*left_out(source, arguments, found), *unread(found)))
+    sys.stderr.writelines(f"{line}\n" for line in (*left_out(source, found), *unread(found)))
     return answered.code, None
 
 

@@ -29,13 +29,13 @@ class Grammar:
 
 @dataclass(frozen=True, slots=True)
 class Syntax:
-    """What the files of some suffixes are written in.
+    """The syntax of the files with some suffixes.
 
     id: part of the key under which facts are stored, so it never changes its meaning.  reader: module with
     `extract(source, language) -> Facts`.  also: further syntaxes whose grammars its files are tried in.
     configures: the format in which configuration that is written in it is read.  lenient: its tools let bad bytes pass
-    or are told an encoding, so that such files do hold tests that run.  declares: its files may say their encoding
-    (PEP 263).
+    or have an option for the encoding, so that such files do hold tests that run.  declares: its files may name their
+    encoding (PEP 263).
     """
 
     id: str
@@ -60,7 +60,7 @@ class Format:
 
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """What is told of a file of tests, and what is not.
+    """The parts of a test file that become hints about it, and those that do not.
 
     imports, texts: expressions for imports, with a group `import`, and for strings and comments; no imports, no hints.
     noise: first names of calls that every file of tests has, as words.  leading: keywords in front of a call.

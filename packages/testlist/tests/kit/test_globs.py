@@ -43,6 +43,6 @@ def test_a_path_does_not_fit_another_pattern(path: str, pattern: str) -> None:
     ["**/" * 60 + "b", "*a" * 60 + "b", "{a,b}" * 60, "?(a|" * 60, "[" * 500, "{" * 500, "+(a|aa)" * 60, "(((" * 99],
 )
 def test_no_pattern_takes_long(pattern: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     globs.match("/".join(["a" * 60] * 60), pattern)
-    assert time.perf_counter() - began < 1
+    assert time.process_time() - began < 1

@@ -137,7 +137,7 @@ class Conversation:
 
 
 def processor_seconds(pid: int) -> float:
-    """What a process has used of processors; it may have ended, but not been reaped.  0 where that cannot be told."""
+    """The processor time of a process, which may have ended but not been reaped; 0 if it is unknown."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
     except OSError:

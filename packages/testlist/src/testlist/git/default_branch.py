@@ -44,7 +44,7 @@ def on_default_branch(
     limits: GitLimits | None = None,
     checkpoint: Checkpoint = silent,
 ) -> dict[str, bool]:
-    """Say of commits whether HEAD is one of them or descends from them; those it cannot tell of are missing.
+    """Whether each commit is HEAD or an ancestor of it; commits for which this is unknown are missing.
 
     commit: the one for which more of a remote history is fetched; commits: it and others, by when they were made.
     """

@@ -21,7 +21,7 @@ ALLOWED: Final = "allowed are branches, tags, commit ids and their beginnings, H
 
 
 class Revision(NamedTuple):
-    """name: HEAD, a branch, a tag or an id; steps: from there, empty for none."""
+    """A revision as it was typed.  name: HEAD, a branch, a tag or an id; steps: from there, empty for none."""
 
     name: str
     steps: str

@@ -14,7 +14,7 @@ from testlist.sandbox.process import NoSandbox
 def changed(path: Path, commit: str) -> int:
     """How many files of the work tree at `path` a reading of the commit leaves out: changed, deleted and new ones.
 
-    0 as well where that cannot be told: without a work tree, without an index, or if git does not answer.
+    0 as well if that is unknown: without a work tree, without an index, or if git does not answer.
     """
     try:
         place = layout(path)

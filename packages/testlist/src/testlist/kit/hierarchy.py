@@ -58,7 +58,7 @@ def descent(
 ) -> list[Class]:
     """A class, then its first base with all that this inherits, then the next; each once, where it is met first.
 
-    bases: the direct ones; key: tells a class from all others; most: of them that are looked at.
+    bases: the direct ones; key: identifies a class; most: of them that are looked at.
     """
     order: list[Class] = []
     seen: set[Hashable] = set()
@@ -74,9 +74,9 @@ def descent(
 
 @dataclass(slots=True)
 class LookupOrder(Generic[Class]):
-    """Where members are looked up: in a class, then in its first base with all that this inherits, then in the next.
+    """The order of looking members up: a class, then its first base with all that this inherits, then the next.
 
-    A base that two of them share comes after both.  bases: the direct ones; key: tells a class from all others.
+    A base that two of them share comes after both.  bases: the direct ones; key: identifies a class.
     """
 
     bases: Callable[[Class], Iterable[Class]]

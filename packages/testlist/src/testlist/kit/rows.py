@@ -28,9 +28,9 @@ def row(
     depends: bool = False,
     never: bool | None = None,
 ) -> Test:
-    """One definition.  depends: a condition decides whether it runs; that says nothing of a test that never does.
+    """One definition.  depends: a condition decides whether it runs; this has no effect on a test that never runs.
 
-    never: where the status does not tell, as a test may be listed as skipped for its condition alone.
+    never: for when the status is not enough, as a test may be listed as skipped for its condition alone.
     """
     return Test(
         file=path,

@@ -62,7 +62,7 @@ class Resolving(Protocol):
         """What the frameworks need, like Scope.needs."""
 
     def tests(self, owned: Sequence[str], facts: FactsByPath, framework: str) -> Iterable[Test]:
-        """Those of one framework."""
+        """List the tests of one framework."""
 
 
 @dataclass(slots=True)

@@ -1,7 +1,7 @@
 """Source without the bodies of its functions, line for line where it was: parsing costs most, and few rules read them.
 
-A scan by one expression tells where a body ends.  Its alternatives begin with different signs, so that there is one way
-to read a text.  It stops at the first sign it is not sure of, and what follows is parsed as it stands.
+A scan by one expression finds where a body ends.  Its alternatives begin with different signs, so that there is one way
+to read a text.  It stops at the first sign it is not sure of, and what follows is parsed as it is.
 """
 
 import re
@@ -42,7 +42,7 @@ def blanked(
     *,
     within: bool = False,
 ) -> bytes:
-    """Leave bodies out.  telling: whether one that was found has to be read; within: but for the bodies in it."""
+    """Leave bodies out.  telling: whether a body that was found has to be read; within: but for the bodies in it."""
     parts: list[bytes] = []
     done = place = 0
     while (found := scan.search(source, place)) is not None and found.lastgroup != "doubtful":

@@ -23,7 +23,9 @@ GROUPS = ("added", "removed", "moved", "renamed", "status_changed")
 
 @dataclass(slots=True)
 class Comparison:
-    """added, removed: rows.  The others: tests of both sides; one that was renamed in a moved file is renamed.
+    """The changes between two inventories.
+
+    added, removed: rows.  The others: tests of both sides; one that was renamed in a moved file is renamed.
 
     A test whose status changed may have been moved or renamed as well.  unknown: files left out.
     """

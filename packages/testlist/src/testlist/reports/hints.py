@@ -89,7 +89,7 @@ def _all(pattern: re.Pattern[bytes], source: bytes) -> Iterator[str]:
 
 @lru_cache(maxsize=8_192)
 def hint_of(call: bytes) -> str | None:
-    """What a call tells by its first two names."""
+    """The first two names of a call, if they hint at the subject."""
     words = SEPARATOR.split(call.decode("utf-8", "replace")[: 2 * LONGEST])[:2]
     return ".".join(words) if is_telling(words) else None
 

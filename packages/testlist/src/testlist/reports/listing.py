@@ -11,7 +11,7 @@ FORMATS: Final = ("table", "jsonl", "json")
 
 
 def render(inventory: Inventory, form: str) -> Iterator[str]:
-    """Render in one of FORMATS, piece by piece: 100,000 tests are 60 MB.  Ends with a newline if anything is said."""
+    """Render in one of FORMATS, piece by piece: 100,000 tests are 60 MB.  Any output ends with a newline."""
     return {"table": table, "jsonl": jsonl, "json": document}[form](inventory)
 
 

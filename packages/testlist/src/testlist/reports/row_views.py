@@ -27,7 +27,7 @@ class Rows(Sequence[Row]):
         self.numbers.append(number)
 
     def sort(self) -> None:
-        """By place."""
+        """Sort the rows by place."""
         self.numbers = array("q", sorted(self.numbers))
 
     def path(self, index: int) -> str:
@@ -63,7 +63,7 @@ class Changes(Sequence[Change]):
         self.after.add(after)
 
     def sort(self) -> None:
-        """By the place of the newer one."""
+        """Sort the pairs by the place of the newer test."""
         order = sorted(range(len(self)), key=self.after.numbers.__getitem__)
         for rows in (self.before, self.after):
             rows.numbers = array("q", (rows.numbers[index] for index in order))

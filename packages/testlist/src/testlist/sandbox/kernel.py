@@ -89,7 +89,7 @@ def call(number: int, *arguments: object) -> int:
 
 
 def prctl(option: int, *arguments: int) -> int:
-    """Ask the kernel about, or tell it of, this process.  Raises: OSError."""
+    """Read or change an attribute of this process in the kernel.  Raises: OSError."""
     words = [ctypes.c_ulong(one) for one in (*arguments, 0, 0, 0, 0)[:4]]
     found = int(_libc.prctl(ctypes.c_int(option), *words))
     if found < 0:

@@ -36,7 +36,7 @@ class Rules:
     """A set of rules: whatever this kernel can forbid is forbidden but for what is allowed by name."""
 
     def __init__(self) -> None:
-        """Raises: Unsupported."""
+        """Make an empty set.  Raises: Unsupported."""
         version = abi()
         self.files = (1 << (13 if version < 2 else 14 if version < 3 else 15 if version < 5 else 16)) - 1
         self.ports = _BIND | _CONNECT if version >= 4 else 0

@@ -97,7 +97,7 @@ class Launcher:
                 kill(number)
 
     def reap(self) -> None:
-        """Tell of children that have ended; what they started ends with them."""
+        """Report children that have ended; what they started ends with them."""
         for number in list(self.children):
             if os.waitid(os.P_PID, number, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
                 continue

@@ -1,4 +1,4 @@
-"""One child of ours, seen from here: what it is told, its pipes, and its end."""
+"""A child process, as its parent sees it: its order, its pipes, and its end."""
 
 import contextlib
 import json

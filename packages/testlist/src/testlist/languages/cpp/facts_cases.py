@@ -34,7 +34,7 @@ class Described:
     cases: int | None = None
 
     def fact(self, suites: Sequence[str], place: Place, status: str | None = None) -> TestFact:
-        """It as a fact.  suites: around it; status: that of its surroundings, if the call says nothing."""
+        """The case as a fact.  suites: around it; status: that of its surroundings, if the call says nothing."""
         own = [self.suite] if self.suite is not None else []
         fact: TestFact = {
             "owner": self.owner,

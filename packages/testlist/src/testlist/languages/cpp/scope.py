@@ -23,7 +23,7 @@ class CppScope(DefaultScope):
         return path in self.resolver.candidates
 
     def needs(self, facts: FactsByPath) -> set[str]:
-        """Headers that tell whose a macro is."""
+        """Headers that show which framework a macro belongs to."""
         return self.resolver.needs(facts)
 
     def claim(self, path: str, facts: Facts) -> Claim | None:  # noqa: ARG002 - the interface has it

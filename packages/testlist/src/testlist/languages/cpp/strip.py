@@ -46,7 +46,10 @@ class Level:
 
 @dataclass(slots=True)
 class Masked:
-    """code: the masked source.  defined: bodies of live `#define` directives, with their offsets."""
+    """A source, and a copy of it in which parts are blank.
+
+    code: the masked source.  defined: bodies of live `#define` directives, with their offsets.
+    """
 
     source: bytes
     code: bytearray

@@ -129,7 +129,7 @@ class DotnetProjects:
             folder = folder_of(folder)
 
     def settings(self, path: str) -> Iterator[FolderSettings]:
-        """Everything said about the project of a file, the nearest first."""
+        """All settings of the project of a file, the nearest first."""
         folder = self.folder(path)
         if folder is not None:
             yield self.own[folder]

@@ -174,7 +174,7 @@ def _bases(node: Node) -> Iterator[Base]:
 
 
 def _arguments(base: Node) -> int:
-    """Type arguments of a base: they tell `Base<T>` from `Base`."""
+    """The number of type arguments of a base: they distinguish `Base<T>` from `Base`."""
     last = base.child_by_field_name("name") if base.type == "qualified_name" else base
     given = last.named_children[-1] if last is not None and last.type == "generic_name" else None
     return len(list(named(given)))

@@ -10,7 +10,7 @@ from testlist.languages.csharp.resolve import Resolver
 
 
 class DotnetScope(ResolvedScope):
-    """One framework in one repository.  Which method is whose is told by its attributes."""
+    """One framework in one repository.  The attributes of a method show which framework it belongs to."""
 
     __slots__ = ()
 

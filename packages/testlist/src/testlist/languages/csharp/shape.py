@@ -50,7 +50,7 @@ class CSharpFacts(TypedDict, total=False):
     """One file; what is empty is left out.
 
     usings, globals: namespaces in use, in the file and in its project; aliases: name -> what it stands for; internals:
-    MSTest is told to run internal classes.
+    whether MSTest is set to run internal classes.
     """
 
     usings: list[str]

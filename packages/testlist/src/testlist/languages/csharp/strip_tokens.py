@@ -1,4 +1,4 @@
-"""Tokens of C# as far as brackets must be told from comments and strings, and blanks that keep every byte's place."""
+"""Tokens of C# that separate brackets from comments and strings, and blanks that keep every byte's place."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Go without what stands in braces, but for the fields of types and what tells something of tests."""
+"""Go without the contents of braces, but for the fields of types and for bodies that matter for tests."""
 
 import re
 from typing import Final

@@ -43,7 +43,9 @@ ANONYMOUS: Final = "<anonymous>"
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """title: as shown.  form: what came instead of a title, if none did: function, object or name.
+    """The arguments of a call that may register a test.
+
+    title: as shown.  form: what came instead of a title, if none did: function, object or name.
 
     body: something to run was given.  options: keys that are set; depends: one of them is computed and decides
     whether a test runs.  inside: what may hold further calls.

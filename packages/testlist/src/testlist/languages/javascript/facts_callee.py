@@ -23,7 +23,9 @@ TRANSPARENT: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Callee:
-    """root: a name of KNOWN.  modifiers: members in order, called ones as well.  curried: some were called.
+    """The function that a call names.
+
+    root: a name of KNOWN.  modifiers: members in order, called ones as well.  curried: some were called.
 
     whole: it is a runner's module, whose members are the runner's names.  sub: called on what is no known name.
     plain: it is a name for tests or suites, and not another member of such a module.  makes: it has to be called to

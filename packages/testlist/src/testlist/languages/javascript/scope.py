@@ -50,7 +50,7 @@ class Area:
 
 @dataclass(frozen=True, slots=True)
 class Runner:
-    """What tells one runner from the others.
+    """The signs by which one runner is distinguished from the others.
 
     modules: imports that are its own.  packages: dependencies and programs that announce it.  uses: objects
     only it has.  guess: it is assumed where nothing else is known.  bare: its names are global, so that a test
@@ -81,7 +81,7 @@ class RunnerScope(DefaultScope):
     announced: Announced
 
     def wants(self, path: str) -> bool:
-        """By the configurations that govern the path; by its name where there are none."""
+        """Decide by the configurations that govern the path, or by its name if there are none."""
         if not is_readable(path):
             return False
         runner = self.runner
@@ -106,7 +106,7 @@ class RunnerScope(DefaultScope):
         return self.resolver.needs(facts)
 
     def claim(self, path: str, facts: Facts) -> Claim | None:
-        """By import, then configuration, then what the file or its package speaks of."""
+        """Claim a file by its imports, then by configuration, then by signs in the file or its package."""
         found = self.evidence(path, facts)
         if found is not None:  # whoever gets it, it is no file that others only share
             self.resolver.taken.add(path)

@@ -58,7 +58,7 @@ Call = CallFact | Remark
 class JavaScriptFacts(TypedDict, total=False):
     """One file.
 
-    imports: modules; uses: objects that tell a runner.  borrowed: name -> (module, name there), of names from other
+    imports: modules; uses: objects that identify a runner.  borrowed: name -> (module, name there), of names from other
     files that a call may register tests by; it holds the `calls` in it in case it is none.
     """
 

@@ -71,7 +71,7 @@ class Builds:
         return self.verdicts[build]
 
     def judged(self, build: str) -> bool:
-        """By who names a build; otherwise by how it lies in the one around it."""
+        """Judge a build by the builds that name it, otherwise by its place in the build around it."""
         outer = self.of(folder_of(build)) if build else None
         if outer is None:
             return False

@@ -17,7 +17,10 @@ STATEMENT: Final = re.compile(
 
 
 class Preamble(NamedTuple):
-    """end: where declarations begin; imports: the alias of all of a package is `*`."""
+    """The beginning of a file, with its package and imports.
+
+    end: where declarations begin; imports: the alias of all of a package is `*`.
+    """
 
     end: int
     package: str

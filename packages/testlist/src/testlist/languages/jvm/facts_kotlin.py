@@ -110,7 +110,7 @@ class _Reader:
         return compact(found)
 
     def _broken(self, node: Node, depth: int) -> Members:
-        """What still can be told of a class whose body the grammar could not read to its end."""
+        """The facts of a class whose body the grammar could not read to its end, as far as they are known."""
         name = next((child for child in node.children if child.type == "identifier"), None)
         inner = self.members([child for child in node.named_children if child.type != "ERROR"], depth + 1)
         if name is None or not any(child.type == "class" for child in node.children):

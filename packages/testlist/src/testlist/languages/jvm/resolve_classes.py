@@ -67,7 +67,7 @@ class Natures:
 
 
 def judged(order: Sequence[Found], outside: Sequence[Outside], specifications: Specifications) -> Nature:
-    """Tell what a class is by its bases outside the repository and the annotations of all."""
+    """Judge what a class is by its bases outside the repository and the annotations of all."""
     last = {meaning[0].rpartition(".")[2] for _, meaning in outside if meaning}
     groovy = any(one.path.endswith(".groovy") for one, _ in outside)
     said = [
@@ -112,7 +112,7 @@ def is_nested(item: ClassFact) -> bool:
 
 
 def is_public(found: Found, method: MethodFact) -> bool:
-    """Whether a method can be called from anywhere; Java alone wants that said."""
+    """Whether a method can be called from anywhere; only Java requires a modifier for that."""
     mods = method.get("mods", ())
     if found.path.endswith(".java") and found.item["k"] != "interface":
         return "public" in mods

@@ -24,7 +24,7 @@ def no_rows(suites: tuple[str, ...], item: Members, style: str = "") -> Iterator
 
 @dataclass(frozen=True, slots=True)
 class Specifications:
-    """Those of one framework; without arguments, of none.
+    """The specifications of one framework; without arguments, of none.
 
     package: where its base classes are; styles: what these are called; methods: the style whose tests are methods.
     rows: tests of a specification of one style; factories: those that do not depend on the class they stand in.

@@ -201,7 +201,7 @@ class Collector:
 
 
 def strings(item: Binding) -> list[str]:
-    """Those that are assigned to a name."""
+    """The strings that are assigned to a name."""
     return item.get("strings", []) if item["k"] == "set" else []
 
 

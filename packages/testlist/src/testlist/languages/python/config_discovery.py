@@ -1,4 +1,4 @@
-"""What unittest takes where a command of the repository tells it: a folder and a pattern of names, or modules.
+"""The files that unittest takes if a command of the repository names them: a folder and a pattern of names, or modules.
 
 Discovery loads every package that it enters, whatever the pattern: cases in an `__init__.py` count, and those that it
 imports.  The folder where it starts is no package unless a folder above it is named as the top.

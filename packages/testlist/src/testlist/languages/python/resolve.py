@@ -43,7 +43,7 @@ class Resolver:
         return cls(project, found, commands, modules, libraries, hooks=conftest_marks(project))
 
     def wants(self, path: str) -> bool:
-        """By python_files and testpaths of the configuration that governs the path."""
+        """Decide by python_files and testpaths of the configuration that governs the path."""
         return path.endswith(".py") and self.scope_of(path).collects(path)
 
     def scope_of(self, path: str) -> PytestScope:

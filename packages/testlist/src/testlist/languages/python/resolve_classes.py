@@ -25,13 +25,13 @@ class Class(NamedTuple):
 
     @property
     def key(self) -> tuple[str, int]:
-        """What tells it from all others; files of the same text share their items."""
+        """The identity of the class; files of the same text share their items."""
         return self.path, id(self.item)
 
 
 @dataclass(slots=True)
 class Classes:
-    """Those of all modules read so far."""
+    """The classes of all modules read so far."""
 
     names: Names
     orders: LookupOrder[Class] = field(init=False)

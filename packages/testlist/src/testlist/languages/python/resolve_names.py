@@ -24,7 +24,7 @@ class Found(NamedTuple):
 
     @property
     def key(self) -> tuple[str, int]:
-        """What tells it from all others; files of the same text share their items."""
+        """The identity of the binding; files of the same text share their items."""
         return self.path, id(self.item)
 
 
@@ -36,7 +36,7 @@ Meaning = Found | str
 class Names:
     """All modules read so far.
 
-    paths: every file of the commit, to tell which imports lead into it.  modules: last names of all its modules.
+    paths: every file of the commit, to decide which imports lead into it.  modules: last names of all its modules.
     """
 
     facts: FactsByPath

@@ -28,7 +28,7 @@ RIVALS: Final = 64
 
 @dataclass
 class Classes:
-    """By full name: bases and mixed in modules of all definitions of a class."""
+    """Bases and mixed in modules of all definitions of a class, by its full name."""
 
     bases: dict[str, list[tuple[str, str]]] = field(default_factory=dict)  # full name -> (namespace, base)
     mixed: dict[str, list[tuple[str, str]]] = field(default_factory=dict)  # full name -> (namespace, module)
@@ -96,7 +96,7 @@ class Classes:
         return hierarchy
 
     def target(self, namespace: str, base: str) -> str:
-        """What a base stands for; one without bases of its own here may be opened again, and tells by its name."""
+        """The class that a base stands for; one without bases here may be opened again, so its name decides."""
         full = self.resolve(namespace, base)
         if full is not None and (self.bases[full] or not is_test_name(base)):
             return full

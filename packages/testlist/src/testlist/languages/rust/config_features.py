@@ -46,7 +46,7 @@ class Features:
                     yield names.get(dependency, dependency), one
 
     def switches(self, folder: str) -> Switches:
-        """Those of the package in a folder."""
+        """The features of the package in a folder."""
         manifest = self.manifests.get(folder) or {}
         table = manifest.get("features")
         if self.commands is None or table is None:

@@ -24,7 +24,7 @@ def collect(
 
 
 def of(framework: str, path: str, function: FunctionFact, resolver: Resolver) -> Test:
-    """One row; what is said of the types around a test holds for it."""
+    """One row; status and conditions of the types around a test apply to it."""
     outer = function["outer"]
     return row(
         framework,

@@ -39,7 +39,7 @@ def is_input(project: Project, folder: str, folders: list[str], named: set[str])
     """Whether a package is nothing but options of jest, below a configuration that does not name it.
 
     Tests of jest itself and of what is built on it run it in such folders, as they run any program on its input.
-    told: folders with a configuration; named: patterns of projects.
+    folders: those with a configuration; named: patterns of projects.
     """
     data = table(project.data(joined(folder, "package.json")))
     if not set(data) <= {"jest", "type"} or not any(below(folder, one) and one != folder for one in folders):

@@ -79,7 +79,7 @@ def started(project: Project, folder: str, words: list[str], specified: set[str]
 
 
 def default(project: Project, folder: str) -> list[str]:
-    """The folder that is read if nothing else is said; nothing if it does not exist."""
+    """The folder that is read without any configuration; none if it does not exist."""
     return [DEFAULT] if joined(folder, DEFAULT) in project.folders else []
 
 

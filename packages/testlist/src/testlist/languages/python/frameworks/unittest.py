@@ -27,7 +27,7 @@ class UnittestScope(ResolvedScope):
 
 
 def scope(project: Project) -> UnittestScope:
-    """Read every configuration of the repository, and what commands tell unittest."""
+    """Read every configuration of the repository, and the commands that run unittest."""
     resolver = project.once(Resolver.of)
     return UnittestScope(resolver, "unittest", resolver.commands)
 

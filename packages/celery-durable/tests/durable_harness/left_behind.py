@@ -3,13 +3,55 @@
 from __future__ import annotations
 
 import os
+import shutil
+import sys
+import tempfile
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import psutil
+import pytest
 
+from durable_harness import warm
+
+#: Names the folder of the run.  Not below pytest's own: another run as root closes that to a PostgreSQL's user.
+RUN_FOLDER = "FAIRLANE_TEST_RUN"
 #: For what a test has asked to end a moment ago.
 PATIENCE_SECONDS = 10.0
+
+
+def watch(config: pytest.Config) -> None:
+    """A hook of a conftest.py, `pytest_configure`: the end of this run is checked, once, however many have it."""
+    if not config.pluginmanager.has_plugin("left_behind"):
+        config.pluginmanager.register(sys.modules[__name__], "left_behind")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the folder in the controlling process, whose environment the xdist workers inherit."""
+    if not hasattr(config, "workerinput"):
+        # hundreds of workers are started: without bytecode each compiles all of the service, a third of a second
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+        os.environ[RUN_FOLDER] = tempfile.mkdtemp(prefix="fairlane-test-")
+        Path(os.environ[RUN_FOLDER]).chmod(0o755)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_sessionfinish(session: pytest.Session) -> Iterator[None]:
+    """End the process that nodes are forked from; fail if anything else that the run started is left."""
+    warm.end()
+    yield
+    config = session.config
+    if not hasattr(config, "workerinput"):
+        run, basetemp = os.environ[RUN_FOLDER], config._tmp_path_factory.getbasetemp()  # type: ignore[attr-defined]
+        if left := end_left_behind((RUN_FOLDER, run), [Path(run), basetemp]):
+            print("\nleft behind by the run, and ended:", *left, sep="\n  ")
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Remove it when all have left."""
+    if not hasattr(config, "workerinput"):
+        shutil.rmtree(os.environ.pop(RUN_FOLDER), ignore_errors=True)
 
 
 def end_left_behind(mark: tuple[str, str], folders: Collection[Path]) -> list[str]:

@@ -1,0 +1,5 @@
+"""What every run has whose tests are of the service, or of several packages."""
+
+from durable_harness.left_behind import watch as pytest_configure
+
+__all__ = ["pytest_configure"]
