@@ -8,8 +8,10 @@ from apiflask import APIFlask
 
 from app.server.bridge import Bridge
 from app.web import create_app
-from app.web.core.client_addresses import client_of
+from app.web.core.client_addresses import NETWORK_BITS, client_of
 from app.web.core.context import EXTENSION
+from app.web.limits import read_buckets
+from app.web.limits.read_costs import READS
 
 
 def create() -> Bridge:
@@ -24,5 +26,7 @@ def bridged(app: APIFlask) -> Bridge:
         app,
         longest_body=int(app.config["MAX_CONTENT_LENGTH"]),
         client=partial(client_of, trusts_proxy=settings.trust_proxy),
+        network=partial(client_of, trusts_proxy=settings.trust_proxy, prefix=NETWORK_BITS),
+        is_known=partial(read_buckets.carries_known, app.extensions[READS].buckets),
         drain_seconds=settings.web_drain.total_seconds(),
     )

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, ExitStack
 from typing import Any
 
 from app.errors import Busy, TooManyRequests
@@ -30,12 +30,16 @@ STREAM_THREADS = 256
 READY_PATH = "/readyz"
 HEALTH_PATHS = frozenset({"/healthz", READY_PATH})
 HEALTH_THREADS = 2
-#: Forms that compare or set a password, and those beside them, are sent here: a hash takes half a second, and requests
-#: wait for their turn (app/services/accounts/password_hashes.py).
-SIGN_IN_PATHS = ("/sign-in", "/sign-up", "/forgot", "/reset", "/account/")
-#: More than the turns and those who wait for one, so that the others are refused at once.
-SIGN_IN_THREADS, SIGN_INS_QUEUED, SIGN_INS_OF_CLIENT = 8, 64, 16
+#: Where anybody has a password hashed, which takes half a second and waits for its turn; and where only who is signed
+#: in or has a link does (app/services/accounts/password_hashes.py).
+SIGN_IN_PATHS = frozenset({"/sign-in/password", "/sign-up"})
+OWN_PATHS = frozenset({"/reset", "/account/password", "/account/confirm", "/account/delete"})
+#: As many as the turns and those who wait for one; further ones are refused at once and without a thread.
+SIGN_IN_THREADS, SIGN_INS_OF_CLIENT = 6, 2
+#: One more than those, which refuses at once: anybody may send these forms, and those of strangers hash nothing.
+OWN_THREADS, OWN_QUEUED, OWN_OF_CLIENT = 4, 64, 8
 BODY_SECONDS = 30.0
+TOO_SLOW = f"The body did not arrive within {BODY_SECONDS:.0f} s, or too slowly while others waited."
 STOPPING = "This process is stopping; it still answers what was sent to it."
 LARGE_BYTES = 65_536
 
@@ -47,8 +51,9 @@ Send = Callable[[AsgiMessage], Awaitable[None]]
 class Bridge:
     """An ASGI application that runs a WSGI application.  Its threads start with the first request, after the fork.
 
-    client: names the client of an environ; a client has a share of each limit; drain_seconds: how long a stopping
-    process serves while it is not ready.
+    client, network: name the client of an environ and the network that it is in, which have a share of each limit;
+    is_known: whether it carries a token that was good before; drain_seconds: how long a stopping process serves while
+    it is not ready.
     """
 
     def __init__(
@@ -57,17 +62,21 @@ class Bridge:
         *,
         longest_body: int,
         client: Callable[[dict[str, Any]], str],
+        network: Callable[[dict[str, Any]], str] | None = None,
+        is_known: Callable[[dict[str, Any]], bool] = lambda _: False,
         threads: int = THREADS,
         drain_seconds: float = 0.0,
     ) -> None:
         self._app, self._longest, self._client = app, longest_body, client
+        self._network, self._is_known = network or client, is_known
         self.drain_seconds = drain_seconds
         #: Set when the process gets the signal to stop; balancers then see that it is not ready.
         self.is_stopping = False
         self._work = Pool("request", threads, queued=QUEUED, of_client=OF_CLIENT)
         self._streams = Pool("stream", STREAM_THREADS, queued=0, of_client=STREAM_THREADS)
         self._health = Pool("health", HEALTH_THREADS, queued=QUEUED, of_client=OF_CLIENT)
-        self._sign_ins = Pool("sign-in", SIGN_IN_THREADS, queued=SIGN_INS_QUEUED, of_client=SIGN_INS_OF_CLIENT)
+        self._sign_ins = Pool("sign-in", SIGN_IN_THREADS, queued=0, of_client=SIGN_INS_OF_CLIENT)
+        self._own = Pool("own", OWN_THREADS, queued=OWN_QUEUED, of_client=OWN_OF_CLIENT)
         self._long = LongBodies()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -76,8 +85,8 @@ class Bridge:
         client = self._client(given)
         async with AsyncExitStack() as held:
             try:
-                async with asyncio.timeout(BODY_SECONDS):
-                    body = await self._read(scope, receive, client, held)
+                async with asyncio.timeout(BODY_SECONDS) as limit:
+                    body = await self._read(scope, receive, given, held, limit)
                 if body is None:  # the client has gone, or sent something other than HTTP and has been told so
                     return
                 if self.is_stopping and scope["path"] == READY_PATH:
@@ -86,7 +95,7 @@ class Bridge:
                 answer = HttpAnswer(self._app, with_body(given, body))
                 future = self._pool(given).begin(client, answer.begin)
             except TimeoutError:
-                await _send(send, 408, *problem_bytes(408, f"The body did not arrive within {BODY_SECONDS:.0f} s."))
+                await _send(send, 408, *problem_bytes(408, TOO_SLOW))
                 return
             except (TooManyRequests, Busy) as problem:
                 await _send(send, problem.status, *refused(problem))
@@ -99,9 +108,13 @@ class Bridge:
         path = given["PATH_INFO"]
         if path in HEALTH_PATHS:
             return self._health
-        return self._sign_ins if given["REQUEST_METHOD"] == "POST" and path.startswith(SIGN_IN_PATHS) else self._work
+        if given["REQUEST_METHOD"] != "POST":
+            return self._work
+        return self._sign_ins if path in SIGN_IN_PATHS else self._own if path in OWN_PATHS else self._work
 
-    async def _read(self, scope: Scope, receive: Receive, client: str, held: AsyncExitStack) -> bytes | None:
+    async def _read(
+        self, scope: Scope, receive: Receive, given: dict[str, Any], held: AsyncExitStack, limit: asyncio.Timeout
+    ) -> bytes | None:
         """The whole body; of one that is too long, only enough for the application to see that and refuse it.
 
         Raises: Busy.
@@ -109,17 +122,22 @@ class Bridge:
         if (content_length(scope) or 0) > self._longest:
             return b""
         chunks: list[bytes] = []
-        size = 0
-        while True:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                return None
-            chunks.append(message.get("body", b""))
-            size, before = size + len(chunks[-1]), size
-            if before <= LARGE_BYTES < size:
-                await held.enter_async_context(self._long.place(client))
-            if size >= self._longest or not message.get("more_body"):
-                return b"".join(chunks)[: self._longest]
+        size, place, clock = 0, None, asyncio.get_running_loop().time
+        with ExitStack() as arriving:  # before `limit` is over, which a place must not change afterwards
+            while True:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    return None
+                chunks.append(message.get("body", b""))
+                size += len(chunks[-1])
+                if place:
+                    place.received(len(chunks[-1]), clock())
+                elif size > LARGE_BYTES:
+                    long = self._long.place(self._network(given), limit, is_known=self._is_known(given))
+                    place = await held.enter_async_context(long)
+                    arriving.callback(place.arrived)
+                if size >= self._longest or not message.get("more_body"):
+                    return b"".join(chunks)[: self._longest]
 
     async def _deliver(self, answer: HttpAnswer, piece: Piece, send: Send) -> None:
         await send({"type": "http.response.start", "status": answer.status, "headers": answer.headers})

@@ -53,6 +53,11 @@ def test_no_code_runs_tasks_in_the_caller(texts: dict[Path, str]) -> None:
     assert holding(code, EAGER) == {}
 
 
+def test_a_program_is_identified_only_where_refused_credentials_are_counted(texts: dict[Path, str]) -> None:
+    found = holding(texts, re.compile(r"\bauth\.identify_program\b|auth import .*\bidentify_program\b"))
+    assert [path for path in found if path.startswith("app/")] == ["app/web/limits/read_costs.py"]
+
+
 def test_no_file_holds_a_secret_or_half_a_merge(texts: dict[Path, str]) -> None:
     assert holding(texts, SECRET) == {}
     assert holding(texts, MERGE) == {}

@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 
 PAUSE = 1.0  # seconds between two attempts of a client
 MOST = 15  # attempts of a client; 20 a minute are allowed
+OWNER = "203.0.113.5"  # the address of somebody who is signed in
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
 
@@ -55,10 +56,23 @@ class Signers:
                     return
 
     def _form(self) -> tuple[str, str]:
-        """A cookie and its form token."""
-        with closing(http.client.HTTPConnection("127.0.0.1", self._port, timeout=60)) as connection:
-            connection.request("GET", "/sign-in")
-            answer = connection.getresponse()
-            page = answer.read().decode()
-            (token,) = re.findall(r'name="csrf_token" value="([^"]+)"', page)[:1]
-            return (answer.getheader("Set-Cookie") or "").partition(";")[0], token
+        return form(self._port, "/sign-in")
+
+
+def form(port: int, path: str, cookie: str = "") -> tuple[str, str]:
+    """The browser's cookie after it has opened a page, and the page's form token."""
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
+        connection.request("GET", path, headers={"Cookie": cookie, "X-Forwarded-For": OWNER})
+        answer = connection.getresponse()
+        (token,) = re.findall(r'name="csrf_token" value="([^"]+)"', answer.read().decode())[:1]
+        return (answer.getheader("Set-Cookie") or "").partition(";")[0] or cookie, token
+
+
+def send(port: int, path: str, cookie: str, token: str, **typed: str) -> tuple[int, str]:
+    """The status of a form's answer, and the browser's cookie after it."""
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
+        headers = {"Cookie": cookie, "X-Forwarded-For": OWNER} | FORM
+        connection.request("POST", path, urlencode({"csrf_token": token, **typed}), headers)
+        answer = connection.getresponse()
+        answer.read()
+        return answer.status, (answer.getheader("Set-Cookie") or "").partition(";")[0] or cookie

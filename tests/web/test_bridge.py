@@ -18,8 +18,10 @@ from werkzeug.test import EnvironBuilder
 from werkzeug.wrappers import Response
 
 from app.server import bodies, bridge
+from app.server.application import bridged
 from app.server.bodies import LongBodies
 from app.server.bridge import Bridge
+from app.services.accounts import password_hashes
 from app.services.accounts.accounts import household
 from app.web.core.client_addresses import behind_proxy, client_of
 
@@ -27,9 +29,10 @@ SIGN_IN = ("POST", "/sign-in/password")
 READ = ("GET", "/api/v1/analyses")
 #: How a view calls what takes a turn to hash (app/services/accounts/password_hashes.py).
 HASHES = re.compile(
-    r"\bturn\(|\bpasswords\.(sign_up|sign_in|confirm|change)\(|\bpassword_resets\.reset\(|\bconfirmations\.(by_password|require)\("
+    r"\b(own_)?turn\(|\bpasswords\.(sign_up|sign_in|confirm|change)\(|\bpassword_resets\.reset\(|\bconfirmations\.(by_password|require)\("
 )
 LONG = b"x" * (bridge.LARGE_BYTES + 1)
+STRANGERS_PLACES = bodies.PLACES - bodies.FOR_KNOWN
 
 
 @dataclass
@@ -91,6 +94,13 @@ def sent(path: tuple[str, str], address: str) -> Client:
     return client
 
 
+def long_body(address: str) -> Client:
+    """A request with a long body, which has arrived."""
+    client = Client(READ, address, [LONG])
+    client.more.set()
+    return client
+
+
 def play(scene: Callable[[Bridge, Application], Awaitable[None]], **options: Any) -> None:
     app = Application()
     server = Bridge(app, longest_body=1_000_000, client=lambda environ: environ["REMOTE_ADDR"], **options)
@@ -108,18 +118,68 @@ async def fill(server: Bridge, app: Application, path: tuple[str, str], threads:
     return begun
 
 
-@pytest.mark.parametrize("path", ["/sign-in/password", "/sign-up", "/reset", "/account/password", "/account/delete"])
-def test_a_read_has_a_thread_however_many_sign_in(path: str) -> None:
+STRANGERS = (bridge.SIGN_IN_THREADS, 0)
+OWNERS = (bridge.OWN_THREADS, bridge.OWN_QUEUED)
+
+
+@pytest.mark.parametrize(
+    ("path", "threads", "queued"),
+    [
+        ("/sign-in/password", *STRANGERS),
+        ("/sign-up", *STRANGERS),
+        ("/reset", *OWNERS),
+        ("/account/confirm", *OWNERS),
+        ("/account/password", *OWNERS),
+        ("/account/delete", *OWNERS),
+    ],
+)
+def test_a_read_has_a_thread_however_many_sign_in(path: str, threads: int, queued: int) -> None:
     async def scene(server: Bridge, app: Application) -> None:
-        begun = await fill(server, app, ("POST", path), bridge.SIGN_IN_THREADS)
+        begun = await fill(server, app, ("POST", path), threads)
         begun += [sent(("POST", path), f"203.0.113.{n}").begin(server) for n in range(200)]
         for _ in range(3):
             assert await sent(READ, "192.0.2.1").run(server) == (200, b"done")
         app.may.set()
         statuses = [status for status, _ in await asyncio.gather(*begun)]
-        assert statuses.count(200) == bridge.SIGN_IN_THREADS + bridge.SIGN_INS_QUEUED
+        assert statuses.count(200) == threads + queued
 
     play(scene, threads=1)
+
+
+@pytest.mark.parametrize(
+    "path", ["/account/confirm", "/account/delete", "/reset", "/account/sessions/1/end", "/forgot", "/sign-in/passkey"]
+)
+def test_strangers_who_sign_in_take_no_thread_from_any_other_form(path: str) -> None:
+    async def scene(server: Bridge, app: Application) -> None:
+        begun = await fill(server, app, SIGN_IN, bridge.SIGN_IN_THREADS)
+        late = sent(SIGN_IN, "203.0.113.1")
+        status, problem = await late.run(server)
+        assert (status, problem["type"]) == (503, "/problems/busy")
+        assert dict(late.sent[0]["headers"])[b"retry-after"]
+        own = sent(("POST", path), "192.0.2.1").begin(server)
+        await asyncio.to_thread(app.busy.acquire)  # it has a thread
+        app.may.set()
+        assert {status for status, _ in await asyncio.gather(own, *begun)} == {200}
+
+    play(scene, threads=1)
+
+
+def test_one_client_has_a_turn_to_sign_in_and_waits_for_another() -> None:
+    async def scene(server: Bridge, app: Application) -> None:
+        begun = [sent(SIGN_IN, "192.0.2.1").begin(server) for _ in range(bridge.SIGN_INS_OF_CLIENT)]
+        for _ in begun:
+            await asyncio.to_thread(app.busy.acquire)
+        assert (await sent(SIGN_IN, "192.0.2.1").run(server))[0] == 429
+        app.may.set()
+        assert {status for status, _ in await asyncio.gather(*begun)} == {200}
+
+    play(scene)
+
+
+def test_the_threads_for_hashes_are_as_many_as_may_have_or_await_a_turn() -> None:
+    assert bridge.SIGN_IN_THREADS == password_hashes.AT_ONCE + password_hashes.WAITING
+    assert bridge.SIGN_INS_OF_CLIENT == 2 * password_hashes.OF_CLIENT
+    assert bridge.OWN_THREADS > password_hashes.OWN_AT_ONCE + password_hashes.OWN_WAITING
 
 
 def test_what_finds_the_queue_full_is_refused_at_once_and_without_a_thread() -> None:
@@ -160,7 +220,7 @@ def test_a_client_whose_long_bodies_trickle_delays_no_long_body_of_another() -> 
         slow = [Client(READ, "192.0.2.1", [LONG]) for _ in range(bodies.PLACES + 2)]
         begun = [client.begin(server) for client in slow]
         done, waiting = await asyncio.wait(begun, timeout=None, return_when=asyncio.FIRST_COMPLETED)
-        while len(waiting) > bodies.OF_CLIENT:
+        while len(waiting) > bodies.OF_NETWORK:
             more, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
             done |= more
         assert {one.result()[0] for one in done} == {503}
@@ -178,7 +238,7 @@ def test_a_client_whose_long_bodies_trickle_delays_no_long_body_of_another() -> 
 def test_long_bodies_of_many_clients_are_refused_when_all_places_are_taken() -> None:
     async def scene(server: Bridge, app: Application) -> None:
         app.may.set()
-        slow = [Client(READ, f"198.51.100.{n}", [LONG]) for n in range(bodies.PLACES)]
+        slow = [Client(READ, f"198.51.100.{n}", [LONG]) for n in range(STRANGERS_PLACES)]
         begun = [client.begin(server) for client in slow]
         await asyncio.sleep(0)  # each task runs until it waits for its thread or its body
         server._long._patience = 0.01
@@ -192,7 +252,106 @@ def test_long_bodies_of_many_clients_are_refused_when_all_places_are_taken() -> 
     play(scene)
 
 
+async def crowd(server: Bridge) -> tuple[list[Client], list[Any]]:
+    """Clients whose long bodies have begun, and have all the places of strangers."""
+    slow = [Client(READ, f"198.51.100.{n}", [LONG]) for n in range(STRANGERS_PLACES)]
+    begun = [client.begin(server) for client in slow]
+    await asyncio.sleep(0)  # each task runs until it waits for its thread or its body
+    return slow, begun
+
+
+def test_a_body_that_trickles_is_ended_for_one_that_waits_and_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bodies, "GRACE", 0.0)
+    monkeypatch.setattr(bodies, "JUDGED_EVERY", 0.01)
+
+    async def scene(server: Bridge, app: Application) -> None:
+        app.may.set()
+        slow, begun = await crowd(server)
+        assert await long_body("192.0.2.2").run(server) == (200, b"done")
+        ended = [one for one in begun if one.done()]
+        assert [(status, body["detail"]) for status, body in (one.result() for one in ended)] == [
+            (408, bridge.TOO_SLOW)
+        ]
+        for client in slow:
+            client.more.set()
+        assert sorted(status for status, _ in await asyncio.gather(*begun)) == [200] * (len(slow) - 1) + [408]
+
+    play(scene)
+
+
+def test_a_body_that_has_arrived_is_not_ended_however_long_its_answer_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bodies, "GRACE", 0.0)
+
+    async def scene(server: Bridge, app: Application) -> None:
+        server._long._patience = 0.01
+        begun = [long_body(f"198.51.100.{n}").begin(server) for n in range(STRANGERS_PLACES)]
+        for _ in begun:
+            await asyncio.to_thread(app.busy.acquire)
+        assert (await long_body("192.0.2.2").run(server))[0] == 503
+        app.may.set()
+        assert {status for status, _ in await asyncio.gather(*begun)} == {200}
+
+    play(scene)
+
+
+def test_a_body_whose_time_is_over_is_not_ended_again_while_its_refusal_is_sent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(bridge, "BODY_SECONDS", 0.01)
+
+    async def scene(server: Bridge, app: Application) -> None:
+        slow = Client(READ, "192.0.2.1", [LONG])
+
+        async def look(_: dict[str, Any]) -> None:
+            arriving.append([one.is_arriving for one in server._long._anybodys._held])
+
+        arriving: list[list[bool]] = []
+        await server(slow.scope(), slow.receive, look)
+        assert arriving[0] == [False]
+
+    play(scene)
+
+
+def test_a_body_is_behind_once_it_brought_too_little_and_a_burst_pays_for_little_time() -> None:
+    place = bodies.Place(asyncio.Timeout(None), now=100.0)
+    place.received(10 * bodies.RATE, now=100.0)
+    assert place.due == 100.0 + bodies.GRACE
+    for second in range(101, 110):
+        place.received(bodies.RATE, now=second)
+        assert place.due >= second
+    place.received(1, now=112.0)
+    assert place.due < 112.0
+
+
+def test_who_is_known_has_places_that_strangers_cannot_take() -> None:
+    async def scene(server: Bridge, app: Application) -> None:
+        app.may.set()
+        slow, begun = await crowd(server)
+        server._long._patience = 0.01
+        server._is_known = lambda environ: environ["REMOTE_ADDR"] == "192.0.2.9"
+        assert (await long_body("192.0.2.2").run(server))[0] == 503
+        assert await long_body("192.0.2.9").run(server) == (200, b"done")
+        for client in slow:
+            client.more.set()
+        assert {status for status, _ in await asyncio.gather(*begun)} == {200}
+
+    play(scene)
+
+
+def test_the_served_application_knows_networks_and_the_tokens_that_were_good(web: Web) -> None:
+    server = bridged(web.app)
+    environ = EnvironBuilder(environ_base={"REMOTE_ADDR": "2001:db8:1:2::3"}).get_environ()
+    assert server._network(environ) == "2001:db8:1::/48"
+    assert not server._is_known(environ)
+    token = web.token()
+    environ["HTTP_AUTHORIZATION"] = token["Authorization"]
+    assert not server._is_known(environ)
+    assert web.client.get("/api/v1/me", headers=token).status_code == 200
+    assert server._is_known(environ)
+
+
 def test_a_place_for_a_long_body_is_waited_for_briefly() -> None:
+    assert bodies.GRACE + bodies.JUDGED_EVERY < bodies.PATIENCE
     assert bodies.PATIENCE <= 5 < bridge.BODY_SECONDS
 
 
@@ -204,7 +363,7 @@ def test_every_form_that_hashes_a_password_has_the_threads_of_sign_ins(web: Web)
             found.add(rule.rule)
             assert rule.methods is not None
             assert rule.methods <= {"POST", "OPTIONS"}, rule
-            assert rule.rule.startswith(bridge.SIGN_IN_PATHS), rule
+    assert found == bridge.SIGN_IN_PATHS | bridge.OWN_PATHS  # and no other form has to wait with them
     assert found >= {"/sign-in/password", "/sign-up", "/reset", "/account/password", "/account/delete"}
 
 

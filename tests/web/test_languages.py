@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from service_harness.application import Web, csrf
 
@@ -31,6 +33,13 @@ def test_the_footer_stores_a_choice_that_counts_more_than_the_browser(web: Web) 
     assert KOREAN in footer(web, **{"Accept-Language": "en"})
     web.post("/language", language="en", to="/")
     assert ENGLISH in footer(web, **{"Accept-Language": "ko"})
+
+
+def test_a_visitor_chooses_a_language_where_visitors_may_do_nothing_else(make_web: Callable[..., Web]) -> None:
+    web = make_web(allow_anonymous=False)
+    answer = web.post("/language", "/sign-in", language="ko", to="/sign-in")
+    assert (answer.status_code, answer.headers["Location"]) == (303, "/sign-in")
+    assert KOREAN in footer(web, **{"Accept-Language": "en"})
 
 
 def test_a_language_without_pages_is_refused_and_a_strange_cookie_ignored(web: Web) -> None:

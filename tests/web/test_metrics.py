@@ -9,6 +9,7 @@ import pytest
 from pydantic import SecretStr
 from service_harness.application import Web
 
+from app.web.limits.read_costs import READS
 from app.web.operations import metrics
 
 ELSEWHERE = {"REMOTE_ADDR": "203.0.113.9"}
@@ -54,6 +55,21 @@ def test_with_a_token_of_their_own_this_machine_needs_it_too(guarded: Web) -> No
     right, wrong = ({"Authorization": f"Bearer {token}"} for token in (TOKEN, f"{TOKEN}x"))
     assert client.get("/metrics", headers=right, environ_base=ELSEWHERE).status_code == 200
     assert client.get("/metrics", headers=wrong).status_code == 401
+
+
+def test_guesses_at_their_token_are_counted_and_end(make_web: Callable[..., Web]) -> None:
+    web = make_web(metrics_token=SecretStr(TOKEN), read_limit_per_minute=5, trust_proxy=True)
+    web.app.extensions[READS].buckets.clock = lambda: 0.0
+
+    def ask(token: str, address: str) -> int:
+        headers = {"Authorization": f"Bearer {token}", "X-Forwarded-For": address}
+        return web.client.get("/metrics", headers=headers).status_code
+
+    assert ask(TOKEN, "192.0.2.2") == 200
+    assert [ask(f"{TOKEN}{n}", "192.0.2.1") for n in range(7)] == [401] * 5 + [429] * 2
+    assert ask(TOKEN, "192.0.2.1") == 429  # even the right one, or guessing would have no end
+    assert [ask(f"{TOKEN}{n}", "192.0.2.2") for n in range(7)] == [401] * 5 + [429] * 2
+    assert ask(TOKEN, "192.0.2.2") == 200  # who guesses at the scraper's own address does not shut it out
 
 
 def test_many_scrapes_get_one_text_until_it_is_a_few_seconds_old(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -287,7 +287,7 @@ def test_a_busy_service_tells_who_resets_when_to_try_again(
     web: Web, post: MailServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path, lane = ask(web, post), Lane("sign-ins", 1, 1)
-    monkeypatch.setattr(password_hashes, "_lane", lane)
+    monkeypatch.setattr(password_hashes, "_own_lane", lane)
     with lane.place("somebody"):
         refused = reset(web, path)
     assert (refused.status_code, int(refused.headers["Retry-After"]) > 0) == (503, True)

@@ -14,7 +14,10 @@ from werkzeug.test import TestResponse
 from app.domain.repositories import Repository
 from app.errors import RepositoryNotFound
 from app.services.analyses import existing, submit
-from app.services.analyses.submission import Wanted
+from app.services.analyses.join import join
+from app.services.analyses.submission import Wanted, submission_of
+from app.store.accounts import users
+from app.store.analyses import codebases
 
 SHOP = Repository("github.com", "acme", "shop")
 COMMIT = commit_of("shop")
@@ -110,10 +113,23 @@ def test_a_host_that_names_a_new_commit_lets_it_be_analysed(web: Web) -> None:
     assert web.submit("shop", stranger).status_code == 404  # the commit of the other's result
 
 
-def test_an_operator_sees_it_all_the_same(web: Web) -> None:
-    job_id, _ = owned(web, "completed")
-    operator = web.token(web.user(is_operator=True).user_id)
-    assert web.submit("shop", operator, commit=COMMIT).json["id"] == job_id
+@WAYS
+@pytest.mark.parametrize(("end", "status"), [("completed", 200), ("running", 202)])
+def test_an_operator_sees_it_all_the_same(web: Web, way: Way, end: str, status: int) -> None:
+    job_id, _ = owned(web, end)
+    operator = web.token(web.user(is_operator=True).user_id, "read", "write", "operator")
+    answered, answer = way(web, operator, {})
+    assert answered == status
+    assert job_id in answer.text
+
+
+@WAYS
+@pytest.mark.parametrize("end", ["completed", "running"])
+def test_an_operators_token_without_the_scope_opens_no_result_of_others(web: Web, way: Way, end: str) -> None:
+    job_id, _ = owned(web, end)
+    reader = web.token(web.user(is_operator=True).user_id, "read", "write", "operator:read")
+    assert way(web, reader, {})[0] == 404
+    assert web.client.get(f"/api/v1/analyses/{job_id}", headers=reader).status_code == 404
 
 
 def test_the_services_refuse_by_themselves(web: Web) -> None:
@@ -122,6 +138,18 @@ def test_the_services_refuse_by_themselves(web: Web) -> None:
     assert existing.of_commit(web.uow, account, SHOP, COMMIT, POLICY) is None
     with pytest.raises(RepositoryNotFound):
         submit.submit(web.uow, account.user_id, Wanted(SHOP, COMMIT), POLICY)
+
+
+def test_a_join_refuses_by_itself_because_another_publish_may_win(web: Web) -> None:
+    job_id, _ = owned(web, "queued")
+    stranger = web.user()
+    with web.uow.begin() as tx:
+        account, codebase = users.lock(tx, stranger.user_id), codebases.find(tx, SHOP)
+        assert account
+        assert codebase
+        given = submission_of(account, codebase, Wanted(SHOP, COMMIT), POLICY, now=web.uow.now())
+        with pytest.raises(RepositoryNotFound):
+            join(tx, given, UUID(job_id))
 
 
 def test_a_public_result_is_still_for_everybody(web: Web) -> None:

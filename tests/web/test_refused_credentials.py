@@ -22,7 +22,7 @@ def web(make_web: Callable[..., Web]) -> Web:
     return web
 
 
-@pytest.mark.parametrize(("method", "path"), [("GET", "/api/v1/me"), ("POST", "/api/v1/analyses")])
+@pytest.mark.parametrize(("method", "path"), [("GET", "/api/v1/me"), ("POST", "/api/v1/analyses"), ("GET", "/metrics")])
 @pytest.mark.parametrize("header", [UNKNOWN["Authorization"], "Bearer", "Basic YTpi", "", "Bearer fl_\xe9"])
 def test_refused_credentials_are_counted_and_then_refused_without_a_look_up(
     web: Web, method: str, path: str, header: str
@@ -78,7 +78,7 @@ def test_a_token_that_has_ended_counts_with_the_refused_ones(web: Web) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/sign-in", "/reset", "/sign-in/password", "/sign-in/passkey", "/forgot", "/sign-out"]
+    "path", ["/sign-in", "/reset", "/sign-in/password", "/sign-in/passkey", "/forgot", "/sign-out", "/language"]
 )
 def test_forms_that_anybody_may_send_count_as_reads(web: Web, path: str) -> None:
     page = web.client.get("/sign-in")

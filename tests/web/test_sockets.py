@@ -16,9 +16,11 @@ import pytest
 from service_harness.application import Web
 from service_harness.inventories import a_test, file
 
+from app.domain.plans import Tier
+from app.services.accounts import passwords
 from tests.tiers import proofs
 from tests.web.serving import ask, serving
-from tests.web.signing_in import Signers
+from tests.web.signing_in import Signers, form, send
 
 SOCKETS = int(os.environ.get("SOCKETS", "60"))
 #: What slow clients may add to health: generous, as machines are slow; the proof on a quiet machine says 0.1.
@@ -164,3 +166,23 @@ def test_a_read_is_answered_while_many_addresses_sign_in(web: Web, database_url:
     print(f"{told}; answers {dict(few.answers)} and {dict(many.answers)}")
     assert many.answers[401] > 2
     assert took < max(READ_SECONDS, 2 * control), told
+
+
+@pytest.mark.proof
+def test_who_is_signed_in_confirms_the_password_while_many_addresses_sign_in(
+    web: Web, database_url: str, tmp_path: Path
+) -> None:
+    email, password = "ann@example.org", "correct horse battery"
+    passwords.sign_up(
+        web.uow, email, password, tier=Tier.FREE, per_day=9, client="192.0.2.1", secret="x", now=web.uow.now()
+    )
+    with serving(database_url, tmp_path, TRUST_PROXY="true") as port:
+        status, cookie = send(port, "/sign-in/password", *form(port, "/sign-in"), email=email, password=password)
+        assert status == 303
+        with Signers(port, SIGNERS, signing=SIGNERS) as many:
+            for _ in range(3):
+                status, cookie = send(
+                    port, "/account/confirm", *form(port, "/account/confirm", cookie), current=password
+                )
+                assert status == 303
+    assert many.answers[503] > 0

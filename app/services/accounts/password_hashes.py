@@ -16,17 +16,20 @@ from app.concurrency import Lane
 from app.errors import InvalidInput, Message
 
 SHORTEST, LONGEST = 10, 200  # characters
-#: Turns at once, of this process and of one client.  A hash takes 64 MiB and a processor.
+#: Turns at once of strangers, and of one client.  A hash takes 64 MiB and a processor.
 AT_ONCE, OF_CLIENT = 2, 1
 #: Requests that wait for their turn, and for how many seconds; a flood of sign-ins is refused at once.
 WAITING, PATIENCE = 4, 1.5
+#: The same for those who are signed in or have a link: strangers cannot use these up.
+OWN_AT_ONCE, OWN_WAITING = 1, 2
 
 _hasher = PasswordHasher.from_parameters(RFC_9106_LOW_MEMORY)
 _lane = Lane(Message("sign-ins"), AT_ONCE, OF_CLIENT, WAITING, PATIENCE)
+_own_lane = Lane(Message("sign-ins"), OWN_AT_ONCE, OF_CLIENT, OWN_WAITING, PATIENCE)
 
 
 class Turn:
-    """Hash passwords, one after the other; only `turn` makes one."""
+    """Hash passwords, one after the other; only `turn` and `own_turn` make one."""
 
     @staticmethod
     def hashed(password: str) -> str:
@@ -44,14 +47,24 @@ class Turn:
 
 @contextmanager
 def turn(client: str) -> Iterator[Turn]:
-    """Wait for a turn to hash.
+    """Wait for a turn to hash for a stranger.
 
-    client: the pseudonym of a network, because one person may have many /64; or the account, by its session or a link.
+    client: the pseudonym of a network, because one person may have many /64.
 
     A request takes one turn, before an attempt at an account is counted or a link is used up: a refusal costs neither.
     Raises: TooManyRequests, Busy.
     """
     with _lane.place(client):
+        yield Turn()
+
+
+@contextmanager
+def own_turn(client: str) -> Iterator[Turn]:
+    """Wait for a turn to hash for somebody who is signed in or has a link.  client: the account, by one of these.
+
+    A request takes one turn, as in `turn`.  Raises: TooManyRequests, Busy.
+    """
+    with _own_lane.place(client):
         yield Turn()
 
 

@@ -77,7 +77,7 @@ def reset(uow: UnitOfWork, secret: str, new: str, *, now: datetime) -> str:
     with uow.begin() as tx:
         found = _owner(tx, secret, now=now)
     plain = password_hashes.checked(new, found.email or "")
-    with password_hashes.turn(f"{found.user_id} link") as hashes:  # who is signed in, perhaps a thief, has another
+    with password_hashes.own_turn(f"{found.user_id} link") as hashes:  # who is signed in, perhaps a thief, has another
         stored = _use_up(uow, found.user_id, secret, now=now)
         made = hashes.hashed(plain)
     session = secrets.token_urlsafe(32)

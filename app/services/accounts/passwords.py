@@ -92,7 +92,7 @@ def confirm(uow: UnitOfWork, user_id: UUID, password: str) -> str | None:
     Returns: its hash, None for an account without a password, which needs none.
     Raises: InvalidInput, TooManyRequests, Busy.
     """
-    with password_hashes.turn(str(user_id)) as hashes:
+    with password_hashes.own_turn(str(user_id)) as hashes:
         return _confirmed(uow, user_id, password, hashes)
 
 
@@ -107,7 +107,7 @@ def change(
     Unauthenticated if the session ended.
     """
     plain = password_hashes.checked(new, account.email or "")
-    with password_hashes.turn(str(account.user_id)) as hashes:
+    with password_hashes.own_turn(str(account.user_id)) as hashes:
         stored = _confirmed(uow, account.user_id, current, hashes)
         made = hashes.hashed(plain)
     if stored is None:
@@ -133,7 +133,7 @@ def replace(uow: UnitOfWork, email: str, new: str, *, actor: str, now: datetime)
     """
     account = people.find_person(uow, email)
     plain = password_hashes.checked(new, account.email or "")
-    with password_hashes.turn(str(account.user_id)) as hashes:
+    with password_hashes.own_turn(str(account.user_id)) as hashes:
         made = hashes.hashed(plain)
     with uow.begin() as tx:
         if users.lock(tx, account.user_id) is None:

@@ -27,7 +27,9 @@ def accept(tx: Tx, account: Payer, found: ExistingAnalyses, wanted: Wanted, poli
     Raises: RepositoryNotFound for a private repository; QuotaExceeded; OvertakenError.
     """
     codebase = found.codebase or codebases.add(tx, wanted.repository, now=now)
-    visibility.check_reachable(tx, codebase, known(found, wanted), account, named=wanted.named)
+    visibility.check_reachable(
+        tx, codebase, known(found, wanted), account, named=wanted.named, sees_all=wanted.sees_all
+    )
     codebases.asked_for(tx, codebase, now=now)
     if wanted.default_branch:
         codebases.has_default_branch(tx, codebase.codebase_id, wanted.default_branch)

@@ -94,9 +94,11 @@ def _hidden(tx: Tx, account: Payer, found: Sequence[tuple[Item, ExistingAnalyses
     for item, there in found:
         if there.codebase is None:
             continue
-        answer = known(there, item.wanted)
+        wanted, answer = item.wanted, known(there, item.wanted)
         try:
-            visibility.check_reachable(tx, there.codebase, answer, account, named=item.wanted.named)
+            visibility.check_reachable(
+                tx, there.codebase, answer, account, named=wanted.named, sees_all=wanted.sees_all
+            )
         except RepositoryNotFound as problem:
             refused[item.index] = problem
     return refused

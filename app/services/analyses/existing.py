@@ -32,6 +32,10 @@ def of_commit(
         (found,) = accept_lookup.look_each(tx, account.user_id, [(repository, commit)], policy.parser_version)
         known = (("running", found.running), ("completed", found.completed), ("failed", found.failed))
         first = next((Existing(job_id, status) for status, job_id in known if job_id), None)
-        if first and found.codebase and not visibility.is_reachable(tx, found.codebase, first.job_id, account):
+        if (
+            first
+            and found.codebase
+            and not visibility.is_reachable(tx, found.codebase, first.job_id, account, sees_all=account.is_operator)
+        ):
             return None
     return first

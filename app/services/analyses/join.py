@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from app.services.analyses.submission import ANALYSIS
+from app.services.analyses.submission import ANALYSIS, AnalysisSubmission
 from app.services.fairness import choose_carrier
 from app.services.jobs import admit, describe, visibility
 from app.services.jobs.answers import Answer
-from app.services.jobs.submission import Submission
 from app.store.core.unit_of_work import Tx
 from app.store.jobs import events, messages, requests
 
 
-def join(tx: Tx, submission: Submission, job_id: UUID) -> Answer | None:
+def join(tx: Tx, submission: AnalysisSubmission, job_id: UUID) -> Answer | None:
     """Join an unfinished job; None if it has ended meanwhile.
 
     Locks: its message, shared, so that no cancel can end the job before it sees this user.
     Raises: RepositoryNotFound for another user's job of a private repository; QuotaExceeded.
     """
-    visibility.check_reachable(tx, submission.codebase, job_id, submission.account)
+    sees_all = submission.wanted.sees_all
+    visibility.check_reachable(tx, submission.codebase, job_id, submission.account, sees_all=sees_all)
     if not messages.lock_shared(tx, job_id):
         return None
     account, policy, now = submission.account, submission.policy, submission.now

@@ -23,7 +23,8 @@ class Wanted:
     """A submission whose commit is resolved.
 
     retry: start again if the last run failed; default_branch: the branch of HEAD, if it was looked up; named: the host
-    named the commit just now, as the newest one of `ref`; looked_at: by the database, before the host was asked.
+    named the commit just now, as the newest one of `ref`; looked_at: by the database, before the host was asked;
+    sees_all: whether whoever asks may see every job.
     """
 
     repository: Repository
@@ -33,6 +34,7 @@ class Wanted:
     default_branch: str | None = None
     named: bool = False
     looked_at: datetime | None = None
+    sees_all: bool = False
 
 
 @dataclass(frozen=True, slots=True)

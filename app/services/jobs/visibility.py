@@ -48,23 +48,27 @@ def _is_public(accepted: AcceptedRow) -> bool:
     return not accepted.is_private and accepted.service != Service.SPECVIEW
 
 
-def is_reachable(tx: Tx, codebase: Codebase, job_id: UUID | None, account: Payer, *, named: bool = False) -> bool:
+def is_reachable(
+    tx: Tx, codebase: Codebase, job_id: UUID | None, account: Payer, *, named: bool = False, sees_all: bool = False
+) -> bool:
     """Whether a submission of a commit may lead to a job.
 
     For a private repository, only those who asked for a job may point at it or join it.  A new job needs a host that
     named the commit, or an earlier request for the repository.
-    job_id: of the commit's job, None if a new one would be made; named: as of Wanted.
+    job_id: of the commit's job, None if a new one would be made; named, sees_all: as of Wanted.
     """
-    if not codebase.is_private or account.is_operator:
+    if not codebase.is_private or sees_all:
         return True
     if job_id:
         return requests.has_asked(tx, job_id, account.user_id)
     return named or requests.has_asked_of(tx, codebase.codebase_id, account.user_id)
 
 
-def check_reachable(tx: Tx, codebase: Codebase, job_id: UUID | None, account: Payer, *, named: bool = False) -> None:
+def check_reachable(
+    tx: Tx, codebase: Codebase, job_id: UUID | None, account: Payer, *, named: bool = False, sees_all: bool = False
+) -> None:
     """Check `is_reachable`.  Raises: RepositoryNotFound, which does not reveal whether the commit was analysed."""
-    if not is_reachable(tx, codebase, job_id, account, named=named):
+    if not is_reachable(tx, codebase, job_id, account, named=named, sees_all=sees_all):
         raise RepositoryNotFound("The repository does not exist or is private.")
 
 

@@ -30,7 +30,6 @@ class Payer:
     user_id: UUID
     kind: str
     email: str | None
-    is_operator: bool
     plan: Plan
     anchor_at: datetime
     runs: Mapping[Service, Runs]
@@ -60,9 +59,11 @@ class Payer:
 class Account(Payer):
     """A whole user with the current plan, and the runs of both services.
 
-    is_read_only_operator: without effect for an operator, who may read as well.
+    is_operator: of the account, or of the request where its token has fewer rights; is_read_only_operator: without
+    effect for an operator, who may read as well.
     """
 
+    is_operator: bool
     is_read_only_operator: bool
 
 
@@ -249,7 +250,7 @@ def ran(tx: Tx, account: Account, service: Service, seconds: float) -> Account:
 def account_of(row: Row[Any]) -> Account:
     """Read an account from a row with all of ACCOUNT among others.  Raises: AttributeError if one is missing."""
     runs = {service: of for service in Service if (of := _runs_of(row, service))}
-    return Account(*_shared(row), runs, row.slot_limit, row.is_read_only_operator)
+    return Account(*_shared(row), runs, row.slot_limit, row.is_operator, row.is_read_only_operator)
 
 
 def payer_of(row: Row[Any], service: Service) -> Payer:
@@ -258,8 +259,8 @@ def payer_of(row: Row[Any], service: Service) -> Payer:
     return Payer(*_shared(row), {service: runs} if runs else {}, row.slot_limit)
 
 
-def _shared(row: Row[Any]) -> tuple[UUID, str, str | None, bool, Plan, datetime]:
-    return row.user_id, row.kind, row.email, row.is_operator, plan_of(row), row.anchor_at
+def _shared(row: Row[Any]) -> tuple[UUID, str, str | None, Plan, datetime]:
+    return row.user_id, row.kind, row.email, plan_of(row), row.anchor_at
 
 
 def _runs_of(row: Row[Any], service: Service) -> Runs | None:

@@ -37,15 +37,17 @@ class _Asked:
         """Whether the host has to name the commit, or whether a local repository has to contain it."""
         return self.address.repository.is_local or self.commit is None
 
-    def wanted(self, commit: str, ref: str | None, looked_at: datetime | None = None) -> Wanted:
+    def wanted(self, commit: str, ref: str | None, *, sees_all: bool, looked_at: datetime | None = None) -> Wanted:
         """Resolve a submission to a commit.
 
-        ref: the branch of HEAD, if neither was given; looked_at: before the host was asked.
+        ref: the branch of HEAD, if neither was given; sees_all: as of Wanted; looked_at: before the host was asked.
         """
         named = self.commit is None
         head = ref if named and self.ref is None else None
-        where = self.address.repository
-        return Wanted(where, commit, ref, self.retry, default_branch=head, named=named, looked_at=looked_at)
+        return Wanted(
+            self.address.repository, commit, ref, self.retry, default_branch=head, named=named, looked_at=looked_at,
+            sees_all=sees_all,
+        )  # fmt: skip
 
 
 def wanted(body: SubmitAnalysis, account: Account) -> Wanted:
@@ -54,7 +56,7 @@ def wanted(body: SubmitAnalysis, account: Account) -> Wanted:
     The quota decides later, when it is known whether there is a result of the commit, which costs nothing.
     Raises: InvalidInput, TooManyRequests, Busy, RepositoryNotFound, CommitNotFound, GitHostUnreachable.
     """
-    return _Resolver(wired(), lookups(), str(account.user_id)).resolve(_read(body))
+    return _Resolver.of(account).resolve(_read(body))
 
 
 def asks_host(body: SubmitAnalysis) -> bool:
@@ -68,7 +70,7 @@ def wanted_each(body: Sequence[SubmitAnalysis], account: Account) -> list[Wanted
     Raises: TooManyRequests, Busy while other batches ask their hosts.
     """
     items = [_caught(_read, one) for one in body]
-    resolver = _Resolver(wired(), lookups(), str(account.user_id))
+    resolver = _Resolver.of(account)
     if not any(isinstance(item, _Asked) and item.asks_host for item in items):
         return [_caught(resolver.resolve, item) for item in items]
     until = time.monotonic() + resolver.lookups.seconds
@@ -81,20 +83,29 @@ def wanted_each(body: Sequence[SubmitAnalysis], account: Account) -> list[Wanted
 
 @dataclass(frozen=True, slots=True)
 class _Resolver:
-    """The means to resolve the submissions of one request.  client: whose look-ups they are."""
+    """The means to resolve the submissions of one request.
+
+    client: whose look-ups they are; sees_all: by the rights of the request, not by those of the account.
+    """
 
     services: WebWiring
     lookups: Lookups
     client: str
+    sees_all: bool
+
+    @classmethod
+    def of(cls, account: Account) -> _Resolver:
+        """Make them for a request.  account: with the rights of the request."""
+        return cls(wired(), lookups(), str(account.user_id), account.is_operator)
 
     def resolve(self, item: _Asked, until: float | None = None) -> Wanted:
         """Find the commit of an item.  until: monotonic deadline of its batch.  Raises: as `wanted`."""
         where = item.address.repository
         if not item.asks_host:
-            return item.wanted(*self.services.resolve(where, item.ref, item.commit))
+            return item.wanted(*self.services.resolve(where, item.ref, item.commit), sees_all=self.sees_all)
         looked_at = self.services.uow.now()  # by the time it is accepted, the branch may have moved and been judged
         commit, ref = self.lookups.find(self.client, where, item.ref, item.commit, until=until)
-        return item.wanted(commit, ref, looked_at)
+        return item.wanted(commit, ref, sees_all=self.sees_all, looked_at=looked_at)
 
 
 def _caught(use: Callable[Concatenate[T, P], R], given: T | Problem, *more: P.args, **named: P.kwargs) -> R | Problem:

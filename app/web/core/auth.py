@@ -37,6 +37,7 @@ OPEN = frozenset(
         "pages.ask_github",
         "pages.forget_password",
         "pages.reset_password",
+        "pages.choose_language",
     }
 )
 

@@ -12,18 +12,24 @@ from app.services.accounts.accounts import household
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication, WSGIEnvironment
 
+#: Bits of an IPv6 address that name a client, and the network in which one person may have many clients.
+CLIENT_BITS, NETWORK_BITS = 64, 48
+
 
 def behind_proxy(app: WSGIApplication) -> ProxyFix:
     """The application as clients of one trusted proxy reach it."""
     return ProxyFix(app, x_for=1, x_proto=1, x_host=1)
 
 
-def client_of(environ: WSGIEnvironment, *, trusts_proxy: bool) -> str:
-    """Name the client of a request, as the application will see it, before the request has a thread."""
+def client_of(environ: WSGIEnvironment, *, trusts_proxy: bool, prefix: int = CLIENT_BITS) -> str:
+    """Name the client of a request, as the application will see it, before the request has a thread.
+
+    prefix: bits that name an IPv6 client, or its network.
+    """
     if trusts_proxy:
         environ = environ.copy()
         behind_proxy(_nothing)(environ, _nothing)  # type: ignore[arg-type]  # it begins no answer
-    return household(environ["REMOTE_ADDR"])
+    return household(environ["REMOTE_ADDR"], prefix=prefix)
 
 
 def _nothing(*_: Any) -> Iterable[bytes]:

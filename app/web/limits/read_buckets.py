@@ -6,9 +6,13 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from app.errors import Message, TooManyRequests
 from app.shared_table import Numbers, SharedTable
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIEnvironment
 
 
 @dataclass
@@ -70,6 +74,11 @@ def is_known(buckets: Buckets, secret: str | None) -> bool:
         return False
     with buckets.table.row(_key(secret)) as row:
         return row.numbers is not None and row.numbers[0] == GOOD
+
+
+def carries_known(buckets: Buckets, environ: WSGIEnvironment) -> bool:
+    """Whether a request, before it has a thread, carries a token that `is_known`."""
+    return is_known(buckets, environ.get("HTTP_AUTHORIZATION", "").partition(" ")[2].strip() or None)
 
 
 def found_good(buckets: Buckets, secret: str | None) -> None:

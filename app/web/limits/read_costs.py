@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
+from hmac import compare_digest
 from itertools import chain, islice
 from typing import TypeVar
 from uuid import UUID
@@ -77,17 +78,43 @@ def identify_program() -> None:
     if not auth.has_credentials():
         auth.identify_program()
         return
-    refused, secret, buckets = f"refused:{auth.address()}", auth.own_token(), reads().buckets
+    secret, buckets = auth.own_token(), reads().buckets
     if not read_buckets.is_known(buckets, secret):
-        with rate_limits.refusals(rate_limits.READS, buckets.per_minute):
-            buckets.require(refused)
+        _require_few_refused()
     try:
         auth.identify_program()
     except Unauthenticated:
         read_buckets.found_refused(buckets, secret)
-        charge(refused)
+        charge(_refused())
         raise
     read_buckets.found_good(buckets, secret)
+
+
+def is_secret(expected: str) -> bool:
+    """Whether the request's token is this secret of the operator; it is compared only while tokens are looked up.
+
+    One that was good is known only where it was sent from; guesses from elsewhere would otherwise have no end.
+    A caller who gets False goes on with `identify_program`, which counts the guess.  Raises: TooManyRequests.
+    """
+    given, buckets = auth.own_token() or "", reads().buckets
+    here = f"{auth.address()} {given}"
+    if not (read_buckets.is_known(buckets, here) or read_buckets.is_known(buckets, given)):
+        _require_few_refused()
+    is_right = compare_digest(given.encode(), expected.encode())
+    if is_right:
+        read_buckets.found_good(buckets, here)
+    return is_right
+
+
+def _require_few_refused() -> None:
+    """Check the address of the request.  Raises: TooManyRequests if it sent many refused credentials."""
+    buckets = reads().buckets
+    with rate_limits.refusals(rate_limits.READS, buckets.per_minute):
+        buckets.require(_refused())
+
+
+def _refused() -> str:
+    return f"refused:{auth.address()}"
 
 
 def count_reads() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ipaddress
-from hmac import compare_digest
 from typing import Any
 
 from apiflask import APIBlueprint
@@ -15,6 +14,7 @@ from app.services.operations import readiness
 from app.services.operations.readiness import WRITES
 from app.web.core import auth
 from app.web.core.context import wired
+from app.web.limits import read_costs
 from app.web.operations.metrics import current
 
 health = APIBlueprint("health", __name__, enable_openapi=False)
@@ -64,16 +64,17 @@ FORWARDED = ("forwarded", "x-forwarded-", "x-real-ip", "x-client-ip", "true-clie
 def check_scraper() -> None:
     """Check that the client may read the metrics: METRICS_TOKEN, an operator's token, or without both this machine.
 
-    A request that a proxy passes on is not of this machine.  Raises: Unauthenticated, Forbidden.
+    A request that a proxy passes on is not of this machine.  Refused credentials are counted as those of the API.
+    Raises: Unauthenticated, Forbidden, TooManyRequests.
     """
-    token, given = wired().settings.metrics_token, auth.own_token()
+    token = wired().settings.metrics_token
     if token is None and _is_of_this_machine():
         return
-    if token is not None and given is not None and compare_digest(given.encode(), token.get_secret_value().encode()):
-        return
-    if given is None:
+    if not auth.has_credentials():
         raise Unauthenticated("Send `Authorization: Bearer …` with METRICS_TOKEN, or with a token of an operator")
-    auth.identify_program()
+    if token is not None and read_costs.is_secret(token.get_secret_value()):
+        return
+    read_costs.identify_program()
     auth.reading_operator()
 
 

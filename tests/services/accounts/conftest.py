@@ -12,4 +12,5 @@ def lane(monkeypatch: pytest.MonkeyPatch) -> Lane:
     """Of which one request has the only place, and for which none waits."""
     lane = Lane("sign-ins", 1, 1)
     monkeypatch.setattr(password_hashes, "_lane", lane)
+    monkeypatch.setattr(password_hashes, "_own_lane", lane)
     return lane

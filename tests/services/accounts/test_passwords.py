@@ -14,7 +14,7 @@ from app.concurrency import Lane
 from app.domain.plans import Tier
 from app.errors import Busy, Conflict, InvalidInput, TooManyRequests, Unauthenticated
 from app.services.accounts import accounts as people
-from app.services.accounts import password_hashes, passwords, sessions
+from app.services.accounts import password_hashes, password_resets, passwords, sessions
 from app.services.accounts import sign_up as new_accounts
 from app.services.accounts.password_hashes import Turn
 from tests.conftest import NOW, World
@@ -273,6 +273,31 @@ def test_the_lane_lets_two_hash_one_of_a_client_and_few_wait_for_less_than_two_s
     assert (lane.places, lane.client) == (2, 1)
     assert lane.waiting <= 6
     assert lane.patience < 2
+    own = password_hashes._own_lane
+    assert (own.places, own.client, own.waiting) == (1, 1, 2)
+    assert own.patience < 2
+
+
+def test_strangers_who_sign_in_take_no_turn_of_who_is_signed_in(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = sign_up(world)
+    account = people.find_person(world.uow, EMAIL)
+    strangers = Lane("sign-ins", 1, 1)
+    monkeypatch.setattr(password_hashes, "_lane", strangers)
+    with strangers.place("a stranger"):
+        with pytest.raises(Busy):
+            sign_in(world)
+        assert passwords.confirm(world.uow, account.user_id, PASSWORD)
+        assert passwords.change(world.uow, account, "another password", current=PASSWORD, session=own, now=NOW)
+        link = password_resets.hand_out(world.uow, account, actor="cli:test", now=NOW)
+        assert password_resets.reset(world.uow, link, PASSWORD, now=NOW)
+
+
+def test_who_is_signed_in_keeps_no_stranger_from_signing_in(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    sign_up(world)
+    own = Lane("sign-ins", 1, 1)
+    monkeypatch.setattr(password_hashes, "_own_lane", own)
+    with own.place("an owner"):
+        assert sign_in(world)
 
 
 def test_a_password_that_was_changed_while_it_was_compared_opens_nothing(

@@ -35,7 +35,7 @@ def test_a_link_that_is_sent_many_times_at_once_makes_one_hash(world: World, mon
             return PasswordHasher().hash(password)
 
     monkeypatch.setattr(password_hashes, "_hasher", Watched())
-    monkeypatch.setattr(password_hashes, "_lane", Lane("sign-ins", POSTS, POSTS))  # as many processes have together
+    monkeypatch.setattr(password_hashes, "_own_lane", Lane("sign-ins", POSTS, POSTS))  # as many processes have together
 
     def post(number: int) -> bool:
         together.wait(60)
@@ -71,7 +71,7 @@ def test_somebody_who_is_signed_in_does_not_keep_the_reader_of_a_link_from_its_u
 ) -> None:
     sign_up(world)
     lane = Lane("sign-ins", 2, 1)
-    monkeypatch.setattr(password_hashes, "_lane", lane)
+    monkeypatch.setattr(password_hashes, "_own_lane", lane)
     with lane.place(str(accounts.find_person(world.uow, EMAIL).user_id)):
         assert reset(world, link(world))
 
@@ -86,7 +86,7 @@ def test_of_two_links_at_once_one_sets_the_password(world: World, monkeypatch: p
             reset(world, quick)
         return hashed(password)
 
-    monkeypatch.setattr(password_hashes, "_lane", Lane("sign-ins", 2, 2))
+    monkeypatch.setattr(password_hashes, "_own_lane", Lane("sign-ins", 2, 2))
     monkeypatch.setattr(password_hashes.Turn, "hashed", staticmethod(and_the_other))
     with pytest.raises(InvalidInput):
         reset(world, slow, PASSWORD * 2)
