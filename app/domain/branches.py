@@ -1,4 +1,4 @@
-"""The order of the commits of a branch (docs/adr/0068)."""
+"""The order of the commits of a branch (docs/adr/0067)."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def look_again(tx: Tx, codebase_id: UUID, commit: str, *, now: datetime) -> None
     """Ask for a look at HEAD, because this commit was submitted, has a result, and is not known to be the newest one.
 
     The message has no user: it reserves nothing and takes no slot.  Of a repository one waits at most, until a minute
-    after the last look began (docs/adr/0068).
+    after the last look began (docs/adr/0067).
     """
     last = branch_commits.stale(tx, codebase_id, commit)
     if last is None:
