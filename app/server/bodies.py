@@ -18,7 +18,7 @@ RATE, GRACE = 16_384, 1.0
 JUDGED_EVERY = 0.25  # seconds
 
 
-class Place:
+class BodyPlace:
     """A place that a body has.  limit: of the time in which it must arrive; now: of the loop's clock, in seconds."""
 
     def __init__(self, limit: asyncio.Timeout, now: float) -> None:
@@ -54,7 +54,7 @@ class LongBodies:
         self._each: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
 
     @asynccontextmanager
-    async def place(self, network: str, limit: asyncio.Timeout, *, is_known: bool = False) -> AsyncIterator[Place]:
+    async def place(self, network: str, limit: asyncio.Timeout, *, is_known: bool = False) -> AsyncIterator[BodyPlace]:
         """Hold a place.  is_known: whether it may be one that strangers cannot have.  Raises: Busy."""
         own = self._each.setdefault(network, asyncio.Semaphore(OF_NETWORK))
         async with AsyncExitStack() as held:
@@ -73,7 +73,7 @@ class _Places:
     """Places of one kind.  While some wait for one, as many bodies are ended as are behind, the furthest first."""
 
     def __init__(self, most: int) -> None:
-        self._free, self._held, self._waiting = asyncio.Semaphore(most), set[Place](), 0
+        self._free, self._held, self._waiting = asyncio.Semaphore(most), set[BodyPlace](), 0
         self._next: asyncio.TimerHandle | None = None
 
     def are_full(self) -> bool:
@@ -81,7 +81,7 @@ class _Places:
         return self._free.locked()
 
     @asynccontextmanager
-    async def place(self, limit: asyncio.Timeout) -> AsyncIterator[Place]:
+    async def place(self, limit: asyncio.Timeout) -> AsyncIterator[BodyPlace]:
         """Wait for a place, and hold it."""
         self._waiting += 1
         try:
@@ -90,7 +90,7 @@ class _Places:
             await self._free.acquire()
         finally:
             self._waiting -= 1
-        taken = Place(limit, asyncio.get_running_loop().time())
+        taken = BodyPlace(limit, asyncio.get_running_loop().time())
         self._held.add(taken)
         try:
             yield taken

@@ -313,7 +313,7 @@ def test_a_body_whose_time_is_over_is_not_ended_again_while_its_refusal_is_sent(
 
 
 def test_a_body_is_behind_once_it_brought_too_little_and_a_burst_pays_for_little_time() -> None:
-    place = bodies.Place(asyncio.Timeout(None), now=100.0)
+    place = bodies.BodyPlace(asyncio.Timeout(None), now=100.0)
     place.received(10 * bodies.RATE, now=100.0)
     assert place.due == 100.0 + bodies.GRACE
     for second in range(101, 110):

@@ -1,4 +1,4 @@
-"""Which commits of a repository are on its default branch, and so which result is its newest (docs/adr/0034, 0068)."""
+"""Which commits of a repository are on its default branch, and so which result is its newest (docs/adr/0034, 0067)."""
 
 from __future__ import annotations
 

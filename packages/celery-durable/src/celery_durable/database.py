@@ -81,7 +81,7 @@ class Database:
         return connection
 
     def _learn_level(self, connection: psycopg2.extensions.connection, wait: Callable[[], None] = lambda: None) -> None:
-        """wait: for the answer."""
+        """Ask for the default level of the database.  wait: for the answer."""
         with told_apart(), connection.cursor() as cursor:
             cursor.execute(_DEFAULT_LEVEL)
             wait()
