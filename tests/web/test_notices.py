@@ -104,3 +104,36 @@ def test_where_no_mail_is_sent_the_log_is_not_filled_either(make_web: Callable[.
     with structlog.testing.capture_logs() as lines:
         assert web.client.post("/api/v1/me/tokens", json={"scopes": ["read"]}, headers=token).status_code == 201
     assert "mail.not_sent" not in [line["event"] for line in lines]
+
+
+@pytest.mark.parametrize("how", ["patch", "put", "page"])
+def test_another_address_of_a_webhook_is_told_and_another_description_is_not(
+    web: Web, post: MailServer, how: str
+) -> None:
+    token = web.token(accounts.find_person(web.uow, EMAIL).user_id)
+    made = web.client.post("/api/v1/me/webhooks", json={"url": "https://a.example/"}, headers=token).json
+    assert notices.NEW_WEBHOOK in told(post)
+    at, page = f"/api/v1/me/webhooks/{made['id']}", f"/account/webhooks/{made['id']}"
+    assert web.client.patch(at, json={"description": "mine"}, headers=token).status_code == 200  # no mail
+    url = "https://b.example/"
+    if how == "patch":
+        assert web.client.patch(at, json={"url": url}, headers=token).status_code == 200
+    elif how == "put":
+        whole = {"url": url, "description": "", "events": ["analysis.completed"], "enabled": True}
+        assert web.client.put(at, json=whole, headers=token).status_code == 200
+    else:
+        assert web.post(page, page, url=url, event="analysis.completed").status_code == 303
+    assert notices.WEBHOOK_ADDRESS in told(post)
+
+
+@pytest.mark.parametrize("how", ["api", "page"])
+def test_another_secret_of_a_webhook_is_told(web: Web, post: MailServer, how: str) -> None:
+    token = web.token(accounts.find_person(web.uow, EMAIL).user_id)
+    made = web.client.post("/api/v1/me/webhooks", json={"url": "https://a.example/"}, headers=token).json
+    assert notices.NEW_WEBHOOK in told(post)
+    page = f"/account/webhooks/{made['id']}"
+    if how == "api":
+        assert web.client.post(f"/api/v1/me/webhooks/{made['id']}/secret", headers=token).status_code == 200
+    else:
+        assert web.post(f"{page}/secret", page).status_code == 200
+    assert notices.WEBHOOK_SECRET in told(post)

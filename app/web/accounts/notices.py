@@ -1,4 +1,4 @@
-"""Mail the owner of an account what was added to it, because somebody else may have added it."""
+"""Mail the owner of an account what was added or changed, because somebody else may have added it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ SUBJECT = "Fairlane: Your account was changed"
 NEW_PASSKEY = "A passkey was added to your account: whoever has it can sign in."
 GITHUB_LINK = "A GitHub account was linked to your account: it can sign in."
 NEW_TOKEN = "An API token was added to your account: whoever has it can use the service as you."  # noqa: S105 - a sentence
-NEW_WEBHOOK = "A webhook was added to your account: its address is told when your jobs end."
+NEW_WEBHOOK = "A webhook was added to your account: its address receives a request when one of your jobs ends."
+WEBHOOK_ADDRESS = "A webhook of your account has another address, which receives a request when one of your jobs ends."
+WEBHOOK_SECRET = "A webhook of your account has a new secret; the one before ends within a day."  # noqa: S105 - a sentence
 PASSWORD_CHANGE = "The password of your account was changed."  # noqa: S105 - a sentence
 OTHERWISE = "If this was not you, set a new password on that page and tick that tokens and passkeys end as well."
 

@@ -15,6 +15,7 @@ from app.web.core.api import api
 from app.web.core.context import utc_now, wired
 from app.web.core.instants import iso
 from app.web.core.schemas import PageQuery
+from app.web.webhooks import owner_changes
 from app.web.webhooks.schemas import ChangedWebhook, NewWebhook, WholeWebhook, own_fields
 from app.web.webhooks.shapes import (
     DeliveriesShape,
@@ -98,22 +99,14 @@ def delete_webhook(webhook_id: UUID) -> tuple[str, int]:
 @api.doc(operation_id="rotateWebhookSecret", tags=["Webhooks"])
 def rotate_webhook_secret(webhook_id: UUID) -> dict[str, Any]:
     """Replace the secret; for 24 hours the old one signs as well, so each attempt has two signatures."""
-    owner, now = auth.person("write").user_id, utc_now()
-    secret = webhooks.rotate(wired().uow, owner, webhook_id, wired().keyring, now=now)
+    now = utc_now()
+    secret = owner_changes.rotate(auth.person("write"), webhook_id, now=now)
     return {"secret": secret, "old_secret_until": iso(now + OLD_SECRET_LIVES)}
 
 
 def _changed(webhook_id: UUID, body: ChangedWebhook | WholeWebhook) -> Webhook:
-    services, owner = wired(), auth.person("write").user_id
-    return webhooks.change(
-        services.uow,
-        owner,
-        webhook_id,
-        services.webhook_addresses,
-        now=utc_now(),
-        enabled=body.enabled,
-        **own_fields(body),
-    )
+    owner = auth.person("write")
+    return owner_changes.change(owner, webhook_id, now=utc_now(), enabled=body.enabled, **own_fields(body))
 
 
 DISABLED = {409: "The webhook is disabled, a test is pending, or 100 deliveries are"}

@@ -16,6 +16,7 @@ from app.web.core.context import utc_now, wired
 from app.web.core.languages import lazy_gettext as _
 from app.web.core.pages import pages, read
 from app.web.core.schemas import PageQuery
+from app.web.webhooks import owner_changes
 from app.web.webhooks.schemas import WebhookForm, own_fields
 
 WHY_DISABLED = {
@@ -79,16 +80,9 @@ def show_webhook(webhook_id: UUID) -> str:
 @pages.post(ONE)
 def change_webhook(webhook_id: UUID) -> Response | tuple[str, int]:
     """Change a webhook's address, description and events."""
-    owner, typed = auth.person_with_proof().user_id, _typed()
+    owner, typed = auth.person_with_proof(), _typed()
     try:
-        webhooks.change(
-            wired().uow,
-            owner,
-            webhook_id,
-            wired().webhook_addresses,
-            now=utc_now(),
-            **own_fields(typed),
-        )
+        owner_changes.change(owner, webhook_id, now=utc_now(), **own_fields(typed))
     except TOLD_ON_THE_FORM as problem:
         return _one(webhook_id, typed=typed, problem=problem), problem.status
     return _back(webhook_id)
@@ -109,8 +103,8 @@ def disable_webhook(webhook_id: UUID) -> Response:
 @pages.post(f"{ONE}/secret")
 def rotate_webhook_secret(webhook_id: UUID) -> str:
     """A new secret, shown this once."""
-    owner = auth.person_with_proof().user_id
-    return _one(webhook_id, secret=webhooks.rotate(wired().uow, owner, webhook_id, wired().keyring, now=utc_now()))
+    owner = auth.person_with_proof()
+    return _one(webhook_id, secret=owner_changes.rotate(owner, webhook_id, now=utc_now()))
 
 
 @pages.post(f"{ONE}/test")
@@ -139,8 +133,7 @@ def _typed() -> WebhookForm:
 
 
 def _switched(webhook_id: UUID, *, enabled: bool) -> Response:
-    owner = auth.person("write").user_id
-    webhooks.change(wired().uow, owner, webhook_id, wired().webhook_addresses, now=utc_now(), enabled=enabled)
+    owner_changes.change(auth.person("write"), webhook_id, now=utc_now(), enabled=enabled)
     return _back(webhook_id)
 
 
