@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -37,7 +38,7 @@ PART = 1_000_000
 
 
 def main() -> None:
-    """Fill, build in both ways beside a writer, and print its longest wait."""
+    """Fill, build in both ways beside a writer, and print its longest wait; fail if the migrations' is no better."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=10_000_000)
     rows = parser.parse_args().rows
@@ -51,13 +52,19 @@ def main() -> None:
                 connection.execute(FILL, {"rows": min(PART, rows)})
         _vacuum(engine)
         print(f"{rows:,} rows in analysis_requests", flush=True)
-        _print("no migration", engine, lambda: time.sleep(5))
-        _print("plain CREATE INDEX", engine, lambda: _run(engine, PLAIN))
+        _waited("no migration", engine, lambda: time.sleep(5))
+        plain = _waited("plain CREATE INDEX", engine, lambda: _run(engine, PLAIN))
         _run(engine, "DROP INDEX analysis_requests_carried")
-        _print(f"fairlane migrate, {BEFORE} to {migrating.head_revision()}", engine, lambda: migrating.migrate(engine))
+        name = f"fairlane migrate, {BEFORE} to {migrating.head_revision()}"
+        online = _waited(name, engine, lambda: migrating.migrate(engine))
+    if online > plain / 2:
+        sys.exit(
+            f"a write waited {online:.3f} s for the migrations, and {plain:.3f} s the plain way: it should be half"
+        )
 
 
-def _print(what: str, engine: Engine, work: Callable[[], object]) -> None:
+def _waited(what: str, engine: Engine, work: Callable[[], object]) -> float:
+    """Work beside a writer.  -> the longest wait of a write, in seconds."""
     over = Event()
     with ThreadPoolExecutor(1) as thread:
         writer = thread.submit(_write, engine, over)
@@ -71,6 +78,7 @@ def _print(what: str, engine: Engine, work: Callable[[], object]) -> None:
         f"{what}: {took:.1f} s, {len(waits)} writes, median {1000 * middle:.1f} ms, longest {waits[-1]:.3f} s",
         flush=True,
     )
+    return waits[-1]
 
 
 def _write(engine: Engine, over: Event) -> list[float]:

@@ -123,3 +123,25 @@ def test_a_reader_who_is_slow_holds_no_connection(web: Web) -> None:
                  WHERE datname = current_database() AND pid <> pg_backend_pid() AND state LIKE 'idle in%'""")
         )
         assert open_.scalar_one() == 0
+
+
+def test_a_page_of_features_reads_few_documents_however_many_there_are(web: Web) -> None:
+    user_id, ids = owner(web), sorted(uuid4() for _ in range(30))
+    small = FEATURES.replace("generate_series(1, 500) m", "generate_series(1, 1) m")
+    for number, document in enumerate(ids):
+        named = DOCUMENT.replace("'large'", f"'large {number}'")
+        run(web, named, small, id=document, user_id=user_id, features=100)
+    run(web, "ANALYZE spec_documents", "ANALYZE spec_features")
+    part = exporting._PARTS["features"]
+    after = {"after_0": str(ids[10]), "after_1": "50"}
+    with web.uow.begin() as tx:
+        explained = text(f"EXPLAIN (ANALYZE, FORMAT JSON) {part.query.text}")
+        [[plan]] = tx.run(explained, user_id=user_id, most=part.most, **after).all()
+    assert 20 <= _rows_of("spec_features", plan[0]["Plan"]) <= 300
+
+
+def _rows_of(table: str, node: dict[str, Any]) -> int:
+    """Rows that a plan read of a table, with those that a condition removed."""
+    own = (node["Actual Rows"] + node.get("Rows Removed by Filter", 0)) * node["Actual Loops"]
+    below = sum(_rows_of(table, one) for one in node.get("Plans", []))
+    return below + (int(own) if node.get("Relation Name") == table else 0)

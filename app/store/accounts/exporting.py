@@ -47,12 +47,15 @@ def _part(columns: str, tables: str, *key: str, most: int = 1_000) -> _Part:
     given = [f"CAST(:after_{number} AS {type_})" for number, type_ in enumerate(types)]
     keys = [f"key_{number}" for number in range(len(key))]
     shown = ", ".join(f"p.{column.split()[-1].rpartition('.')[2]}" for column in columns.split(","))
-    # Only the rows of the page are written: all that follow are sorted for each page, without their large values.
+    # Only the rows of the page are written.  Those that follow are sorted for each page, without their large values,
+    # where no index has their order; of features, those of one document.  The bound of the first column says nothing
+    # new, but an index of one table can use it.
     query = text(f"""
         SELECT (SELECT CAST(to_json(o) AS text) FROM (SELECT {shown}) AS o) AS row,
                {", ".join(f"CAST(p.{one} AS text) AS {one}" for one in keys)}
           FROM (SELECT {columns}, {", ".join(f"{name} AS {one}" for name, one in zip(names, keys, strict=True))}
-                  FROM {tables} AND ({given[0]} IS NULL OR ({", ".join(names)}) > ({", ".join(given)}))
+                  FROM {tables} AND ({given[0]} IS NULL
+                       OR {names[0]} >= {given[0]} AND ({", ".join(names)}) > ({", ".join(given)}))
                  ORDER BY {", ".join(names)} LIMIT :most) AS p
          ORDER BY {", ".join(f"p.{one}" for one in keys)}""")
     return _Part(query, len(key), most)
@@ -116,7 +119,6 @@ _PARTS = {
         "d.id AS specification, f.domain, f.feature, f.behaviours",
         """spec_documents d JOIN spec_features f ON f.document_id = d.id AND f.draft = d.draft
            WHERE d.user_id = :user_id""",
-        "d.started_at timestamptz",
         "d.id uuid",
         "f.position integer",
         most=20,
