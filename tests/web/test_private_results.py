@@ -17,7 +17,7 @@ from app.services.analyses import existing, submit
 from app.services.analyses.join import join
 from app.services.analyses.submission import Wanted, submission_of
 from app.store.accounts import users
-from app.store.analyses import codebases
+from app.store.repositories import codebases
 
 SHOP = Repository("github.com", "acme", "shop")
 COMMIT = commit_of("shop")

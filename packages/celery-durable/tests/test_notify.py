@@ -16,7 +16,7 @@ from celery_durable.template import send_many
 from durable_harness.broker import PREFIX, Broker
 from durable_harness.taker import Taker
 from durable_harness.waiting import wait_for
-from kombu.exceptions import OperationalError
+from psycopg2 import OperationalError
 
 SQL = statements(Options())
 
