@@ -44,7 +44,7 @@ def run(path_or_url: str, commit: str | None, other: str | None, form: str, *, e
     answered = _answer(found, arguments)
     sys.stdout.writelines(answered.text)
     sys.stdout.flush()
-    for line in (*left_out(source, found), *unread(found)):
+    for line in (*left_out(source, arguments, found), *unread(found)):
         click.echo(line, err=True)
     sys.exit(answered.code)
 

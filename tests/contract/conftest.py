@@ -23,7 +23,7 @@ def migrated_url(databases: Databases) -> Iterator[str]:
 
 @pytest.fixture
 def engine(empty_url: str) -> Iterator[Engine]:
-    """Of a database that was never migrated."""
+    """Connect to a database that was never migrated."""
     made = create_engine(empty_url, poolclass=pool.NullPool)
     yield made
     made.dispose()

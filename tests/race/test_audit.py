@@ -24,7 +24,8 @@ from app.store.jobs.idempotency import Stored
 from tests.conftest import A_FILE, World, id_of, keyed
 from tests.services.busy import bury, leave
 
-CLIENTS, WORKERS, EACH = 3, 3, 40
+#: So many that each outcome comes several times, whatever the order: some 130 jobs, of which 4 to 7 fail.
+CLIENTS, WORKERS, EACH = 3, 3, 120
 PASSES = Failure("internal_error", "Something failed on our side.", retryable=True)
 STAYS = Failure("too_large", "The repository is larger than 2 GB.")
 
@@ -35,7 +36,7 @@ class Town:
 
     world: World
     users: list[UUID]
-    commits: list[str] = field(default_factory=lambda: [uuid4().hex + "0" * 8 for _ in range(12)])
+    commits: list[str] = field(default_factory=lambda: [uuid4().hex + "0" * 8 for _ in range(60)])
     closed: Event = field(default_factory=Event)
 
 

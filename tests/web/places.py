@@ -71,7 +71,7 @@ class Place:
         return answer.status_code, commit
 
     def run(self, job_id: str) -> None:
-        """As the task does."""
+        """Run the job, as the task does."""
         delivery = self.web.started(job_id)
         with self.web.uow.begin() as tx:
             row = tx.run(
@@ -110,7 +110,7 @@ class Place:
         assert len(rows) <= 1
 
     def merge(self, branch: str) -> None:
-        """As GitLab does, and GitHub's merge queue: the branch's commits come onto main as they are."""
+        """Put the commits of the branch onto main as they are, as GitLab and the merge queue of GitHub do."""
         git(self.path, "merge", "--quiet", "--ff-only", branch)
 
     def shown(self) -> tuple[str, int, Sequence[int]]:

@@ -89,7 +89,7 @@ _NOTE_HEAD = text(
     )
 )
 _BEGIN_LOOK = text("UPDATE codebases SET looked_at = :now WHERE id = :codebase_id")
-# The key has the last look in it: a look that has begun answers to nobody who asks after that.
+# The key contains the time of the last look, so a look that has begun does not suppress one that is asked for later.
 _STALE = text(f"""
     SELECT * FROM (
         SELECT c.looked_at, concat_ws(':', 'look', c.id, extract(epoch FROM c.looked_at)) AS key FROM codebases c

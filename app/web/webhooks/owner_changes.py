@@ -16,11 +16,11 @@ from app.web.core.context import wired
 def change(owner: Account, webhook_id: UUID, *, enabled: bool | None = None, now: datetime, **own: Any) -> Webhook:
     """Change what is given, and send a mail if the address is another one.  Raises: as webhooks.change."""
     services = wired()
-    was = webhooks.find(services.uow, owner.user_id, webhook_id, now=now)
+    was = webhooks.find(services.uow, owner.user_id, webhook_id, now=now) if "url" in own else None
     changed = webhooks.change(
         services.uow, owner.user_id, webhook_id, services.webhook_addresses, now=now, enabled=enabled, **own
     )
-    if changed.url != was.url:
+    if was is not None and changed.url != was.url:
         notices.tell(owner, notices.WEBHOOK_ADDRESS)
     return changed
 

@@ -90,14 +90,16 @@ def answer(found: Sequence[Inventory], arguments: CommandArguments) -> Answer:
     return Answer([_compared(changes, before, after, arguments.form)], DIFFERENT if differs else 0)
 
 
-def left_out(source: Source, found: Sequence[Inventory]) -> Iterator[str]:
+def left_out(source: Source, arguments: CommandArguments, found: Sequence[Inventory]) -> Iterator[str]:
     """A line for stderr if HEAD was read, by whatever name, where the work tree differs from it."""
     if source.path is None:
         return
-    try:
-        head, _ = resolve(source, None)
-    except InventoryError:  # HEAD is of a branch without commits
-        return
+    head = found[0].commit  # as it is nearly always, so that no git has to be asked
+    if arguments.commit is not None or range_of(arguments.other or "") is not None:
+        try:
+            head, _ = resolve(source, None)
+        except InventoryError:  # HEAD is of a branch without commits
+            return
     if any(one.commit == head for one in found) and (count := changed(source.path, head)):
         files = "1 changed file is" if count == 1 else f"{count} changed files are"
         yield f"{files} not read: this is commit {head[:10]}, not the work tree"
@@ -121,7 +123,7 @@ def run(path_or_url: str, arguments: CommandArguments) -> tuple[int, str | None]
     answered = answer(found, arguments)
     sys.stdout.writelines(answered.text)
     sys.stdout.flush()
-    sys.stderr.writelines(f"{line}\n" for line in (*left_out(source, found), *unread(found)))
+    sys.stderr.writelines(f"{line}\n" for line in (*left_out(source, arguments, found), *unread(found)))
     return answered.code, None
 
 
