@@ -17,8 +17,8 @@ from .statements import Statements
 
 logger = logging.getLogger(__name__)
 
-#: For this many seconds after a reconnect or a refusal no node or lease is given up: a restart of PostgreSQL takes every
-#: node's lock, and a full disk keeps everybody from renewing.
+#: For this many seconds after a reconnect or a refusal no node or lease is given up: a restart of PostgreSQL takes all
+#: locks of nodes, and a full disk keeps everybody from renewing.
 SETTLE_SECONDS = 5.0
 #: Between two attempts to reconnect: the first and the longest pause, doubled in between.
 BACKOFF_SECONDS = (0.05, 2.0)
