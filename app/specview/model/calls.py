@@ -26,7 +26,11 @@ TRIES_OF_TOO_FAST = 6
 MOST_IN_VAIN = 10
 #: How long a run waits for a failing endpoint, restarted by each answer; then the fallback writes the rest.
 PATIENCE_SECONDS = 180.0
-_CAPS = {Cap.TOKENS_PER_DAY: Fault.TOKENS_PER_DAY, Cap.COST_PER_DAY: Fault.COST_PER_DAY}
+_CAPS = {
+    Cap.TOKENS_PER_DAY: Fault.TOKENS_PER_DAY,
+    Cap.COST_PER_DAY: Fault.COST_PER_DAY,
+    Cap.SHARE_OF_DAY: Fault.SHARE_OF_DAY,
+}
 
 
 @dataclass(slots=True)

@@ -25,6 +25,7 @@ class Fault(StrEnum):
     TOKENS_PER_SPEC = "tokens_per_spec"
     TOKENS_PER_DAY = "tokens_per_day"
     COST_PER_DAY = "cost_per_day"
+    SHARE_OF_DAY = "share_of_day"
 
 
 #: For operators, each as the end of "the language model …".
@@ -46,11 +47,12 @@ FAULTS = {
     Fault.TOKENS_PER_SPEC: "got no more calls: LLM_TOKENS_PER_SPEC is reached",
     Fault.TOKENS_PER_DAY: "got no more calls: LLM_TOKENS_PER_DAY is reached",
     Fault.COST_PER_DAY: "got no more calls: LLM_COST_PER_DAY is reached",
+    Fault.SHARE_OF_DAY: "got no more calls from this account: it has used LLM_SHARE_PER_ACCOUNT of the day",
 }
 #: Trying again within the same run cannot help.
 LASTING = {
     Fault.REDIRECTED, Fault.NOT_ALLOWED, Fault.NOT_FOUND, Fault.OUTAGE, Fault.TOKENS_PER_SPEC, Fault.TOKENS_PER_DAY,
-    Fault.COST_PER_DAY,
+    Fault.COST_PER_DAY, Fault.SHARE_OF_DAY,
 }  # fmt: skip
 #: The endpoint answered, so it is not counted as one that fails.
 ANSWERED = {Fault.CUT_OFF, Fault.HELD_KEY, Fault.BAD_ANSWER, Fault.BAD_REQUEST}
