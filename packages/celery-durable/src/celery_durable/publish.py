@@ -197,7 +197,16 @@ class _TransactionChannel:
         return PublishBatch(self, self._send, max_size)
 
 
+class _Nowhere(Connection):
+    """A connection that never connects.
+
+    Celery asks it which errors to translate into kombu's: none, since they are those of the caller's own connection,
+    and the caller's code looks for the driver's classes, for a serialization failure to try the transaction again.
+    """
+
+    connection_errors = channel_errors = recoverable_connection_errors = recoverable_channel_errors = ()
+
+
 @lru_cache(maxsize=1)
 def _nowhere() -> Connection:
-    """Celery asks the producer's connection which errors to translate; this one never connects."""
-    return Connection("durable+postgresql+psycopg2://")
+    return _Nowhere("durable+postgresql+psycopg2://")
