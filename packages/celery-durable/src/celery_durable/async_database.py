@@ -3,6 +3,7 @@
 import select
 import threading
 from collections.abc import Callable
+from functools import partial
 from time import monotonic
 from typing import Any, NamedTuple, NoReturn
 
@@ -43,7 +44,9 @@ class DeadlineDatabase(Database):
 
     def _connect(self) -> psycopg2.extensions.connection:
         connection = psycopg2.connect(**self._arguments, async_=1)
-        _wait(connection, self._arguments["connect_timeout"])  # of which psycopg2 knows nothing here
+        wait = partial(_wait, connection, self._arguments["connect_timeout"])  # of which psycopg2 knows nothing here
+        wait()
+        self._learn_level(connection, wait)
         return connection
 
 
@@ -81,7 +84,7 @@ class AsyncDatabase(DeadlineDatabase):
             self.pending = PendingStatement(cursor, monotonic(), landed, crashed)
             try:
                 with told_apart():
-                    cursor.execute(statement, parameters)
+                    cursor.execute(self._before + statement, parameters)
             except BaseException:
                 self._crash()
                 raise

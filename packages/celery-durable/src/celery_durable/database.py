@@ -31,6 +31,12 @@ def is_refusal(error: Exception) -> bool:
     return code is not None and not code.startswith(ENDS)
 
 
+#: In front of each statement, where the database's or the role's default is another level.  It is no setting of the
+#: session: a pooler would hand that on to the next client.
+_READ_COMMITTED = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED;"
+_DEFAULT_LEVEL = "SELECT current_setting('default_transaction_isolation')"
+
+
 @contextmanager
 def told_apart() -> Iterator[None]:
     """At some moments psycopg2 tells the end of a session by a bare DatabaseError: make an OperationalError of it.
@@ -49,11 +55,16 @@ _open: "WeakSet[Database]" = WeakSet()
 
 
 class Database:
-    """A lazily opened connection.  `run` may be called from several threads: psycopg2 lets them take turns."""
+    """A lazily opened connection.  `run` may be called from several threads: psycopg2 lets them take turns.
+
+    Its transactions are READ COMMITTED, whatever the database's default is: the statements here skip locked rows and
+    look again, and no caller could try again a transaction that failed to serialize.
+    """
 
     def __init__(self, url: str, *, connect_timeout: float | None = 5) -> None:
         self._arguments = connect_arguments(reveal(url), connect_timeout)
         self._connection: psycopg2.extensions.connection | None = None
+        self._before = ""
 
     @property
     def connection(self) -> psycopg2.extensions.connection:
@@ -66,7 +77,16 @@ class Database:
     def _connect(self) -> psycopg2.extensions.connection:
         connection = psycopg2.connect(**self._arguments)
         connection.autocommit = True
+        self._learn_level(connection)
         return connection
+
+    def _learn_level(self, connection: psycopg2.extensions.connection, wait: Callable[[], None] = lambda: None) -> None:
+        """wait: for the answer."""
+        with told_apart(), connection.cursor() as cursor:
+            cursor.execute(_DEFAULT_LEVEL)
+            wait()
+            [(level,)] = cursor.fetchall()
+        self._before = "" if level in {"read committed", "read uncommitted"} else _READ_COMMITTED
 
     @property
     def is_open(self) -> bool:
@@ -81,7 +101,7 @@ class Database:
         connection = self.connection
         try:
             with told_apart(), connection.cursor() as cursor:
-                self._execute(cursor, statement, parameters)
+                self._execute(cursor, self._before + statement, parameters)
                 return cursor.fetchall() if cursor.description else []
         except CONNECTION_ERRORS:
             if connection.closed:

@@ -121,6 +121,7 @@ def main(arguments: list[str]) -> str | None:
     url, *schema = arguments
     try:
         with closing(psycopg2.connect(**connect_arguments(url.removeprefix("durable+")))) as connection, connection:
+            connection.set_session(isolation_level="READ COMMITTED")
             print(f"version {upgrade(connection, {'schema': schema[0]} if schema else None)}")  # noqa: T201  the command's output
     except (psycopg2.Error, BadOption, NewerSchema, OlderSchema, ValueError) as error:
         return f"celery_durable.schema: {str(error).strip()}"
