@@ -1,13 +1,18 @@
 """Databases and callers whose isolation level is not the default one."""
 
 from collections.abc import Iterator
+from contextlib import ExitStack, closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from celery_durable import schema
+from celery_durable.publish import producer_in
+from celery_durable.template import send_many
+from durable_harness.broker import Broker
 from durable_harness.postgres import PostgresServer
 from durable_harness.standing import TASKS, Standing, standing
-
+from durable_harness.taker import Take
 
 #: Whoever writes leaves its level.
 LEVELS = """
@@ -60,3 +65,80 @@ def test_the_command_for_the_schema_is_read_committed(strict: Standing) -> None:
     assert schema.main([strict.url]) is None
     assert strict.query("SELECT DISTINCT level FROM levels WHERE level <> 'read committed'") == []
     assert strict.value("SELECT version FROM kombu_schema") == schema.VERSION
+
+
+def publish(broker: Broker, caller: Any, **options: Any) -> None:
+    broker.send("nothing", producer=producer_in(caller), **options)
+
+
+@pytest.fixture
+def callers(broker: Broker) -> Iterator[list[Any]]:
+    """Two whose transactions are serializable."""
+    broker.send("nothing", task_id="before")
+    broker.query("CREATE TABLE orders (number int)")
+    with ExitStack() as stack:
+        both = [stack.enter_context(closing(broker.connect())) for _ in range(2)]
+        for caller in both:
+            caller.set_session(isolation_level="SERIALIZABLE")
+        yield both
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"headers": {"tenant": "ann"}}, {"countdown": 60}], ids=["plain", "tenant", "delay"]
+)
+def test_two_serializable_transactions_that_publish_both_commit(
+    broker: Broker, callers: list[Any], options: dict[str, Any]
+) -> None:
+    for number, caller in enumerate(callers):
+        with caller.cursor() as cursor:
+            cursor.execute("INSERT INTO orders VALUES (%s)", [number])
+        publish(broker, caller, **options)
+    for caller in callers:
+        caller.commit()
+    assert broker.left() == 3
+
+
+def test_two_serializable_transactions_that_publish_many_both_commit(broker: Broker, callers: list[Any]) -> None:
+    for caller in callers:
+        send_many(caller, broker.app, f"{TASKS}.report", [((), {})] * 3, queue="main", headers={"tenant": "ann"})
+    for caller in callers:
+        caller.commit()
+    assert broker.left() == 7
+
+
+def test_what_serializable_transactions_publish_is_fair_and_comes_at_once(
+    broker: Broker, callers: list[Any], taker: Take
+) -> None:
+    taken = taker("main", prefetch=1, poll_seconds=60)
+    taken.take(1)[0].ack()
+    for number in range(2):
+        publish(broker, callers[0], task_id=f"ann{number}", headers={"tenant": "ann"}, eta=None)
+    callers[0].commit()
+    publish(broker, callers[1], task_id="bob", headers={"tenant": "bob"})
+    callers[1].commit()
+    got = []
+    for _ in range(3):
+        got += taken.take(1)
+        got[-1].ack()
+    assert [message.headers["id"] for message in got] == ["ann0", "bob", "ann1"]
+
+
+def test_a_clock_that_is_ahead_does_not_delay_what_is_published_in_a_serializable_transaction(
+    broker: Broker, callers: list[Any], taker: Take
+) -> None:
+    taken = taker("main", prefetch=10, poll_seconds=60)
+    taken.take(1)
+    with callers[0].cursor() as cursor:
+        payload = '{"body": "e30=", "headers": {"id": "one", "eta": "9998-01-01T00:00:00+00:00"}, "properties": {"body_encoding": "base64"}}'
+        cursor.execute("SELECT kombu_message_publish('main', %s, 'one', NULL, NULL, NULL, 100, 'main')", [payload])
+    callers[0].commit()
+    assert [message.headers["id"] for message in taken.take(1)] == ["one"]
+
+
+def test_a_retry_in_a_serializable_transaction_comes_back(broker: Broker, callers: list[Any], taker: Take) -> None:
+    taken = taker("main", prefetch=10, poll_seconds=60)
+    [message] = taken.take(1)
+    held = {"lease_token": message.headers["lease_token"], "lease_task": "before"}
+    publish(broker, callers[0], task_id="before", retries=1, headers=held)
+    callers[0].commit()
+    assert [message.headers["retry_count"] for message in taken.take(1)] == [1]

@@ -41,17 +41,17 @@ def test_there_is_no_fence_for_a_lease_that_is_lost(broker: Broker, held: str, c
 
 
 def test_a_start_is_marked_by_the_callers_commit(broker: Broker, held: str, connection: Any) -> None:
-    start(connection, "one")
+    start(connection, "one", held)
     assert broker.value("SELECT started_at FROM kombu_message") is None
     connection.commit()
     assert broker.value("SELECT started_at FROM kombu_message") is not None
 
 
 def test_a_message_ends_with_the_callers_commit(broker: Broker, held: str, connection: Any) -> None:
-    delete(connection, "one")
+    delete(connection, "one", held)
     connection.rollback()
     assert broker.left() == 1
-    delete(connection, "one")
+    delete(connection, "one", held)
     connection.commit()
     assert broker.left() == 0
 

@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 DIGESTS = {
     4: "924a6ee35a82ff4b629cc9484b78b012c0856c7d59096ddb22422434a4c14dfc",
     5: "f298ed7d741419d16b6be09bd47d051534948ea054a2e2b56d2ebbcbb6e36d0d",
+    6: "add829ec6f739ca04bcd768b951ee8602c18386bd5409535fd5929d351367c7f",
 }
 VERSIONS = list(range(schema.OLDEST, schema.VERSION + 1))
 CATALOG = """
@@ -146,3 +147,17 @@ def test_two_schemas_of_one_database_are_two_brokers(empty: Broker) -> None:
     with pytest.raises(psycopg2.errors.UndefinedTable), connection, connection.cursor() as cursor:
         cursor.execute("SELECT FROM kombu_message")
     connection.close()
+
+
+@pytest.mark.parametrize("is_valid", [True, False])
+def test_an_index_that_was_built_before_is_taken_unless_its_build_was_interrupted(
+    empty: Broker, is_valid: bool
+) -> None:
+    upgrade(empty, 5)
+    empty.query("CREATE UNIQUE INDEX CONCURRENTLY kombu_message_task_queue ON kombu_message (task_id, queue_id)"
+                " WHERE task_id IS NOT NULL")  # fmt: skip
+    built = empty.value("SELECT 'kombu_message_task_queue'::regclass::oid")
+    empty.query("UPDATE pg_index SET indisvalid = %s WHERE indexrelid = %s RETURNING 1", is_valid, built)
+    upgrade(empty, 6)
+    assert (empty.value("SELECT 'kombu_message_task_id'::regclass::oid") == built) == is_valid
+    assert empty.value("SELECT indisvalid FROM pg_index WHERE indexrelid = 'kombu_message_task_id'::regclass")

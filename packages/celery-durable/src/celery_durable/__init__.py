@@ -14,7 +14,8 @@ Options (`broker_transport_options`; an unknown one is an error): `lease_seconds
 
 Publishing.  One statement.  Headers: `tenant` → column user_id, `unique_key` → at most one message holds it, else
 DuplicateKey with the task id of the one that is there.  `eta` and `countdown` wait in the table, counted by the
-database's clock.  The same task id again is no second message and no error.  In your own transaction:
+database's clock.  The same task id again on the same queue is no second message and no error; a task that an exchange
+routes to several queues has a message on each.  In your own transaction:
 `publish.producer_in(connection)`; many at once: `with producer.batch():`, or `template.send_many`.
 
 Order.  Fair between groups (the header `tenant`; without one, all such messages are one group): a group's tenth waiting

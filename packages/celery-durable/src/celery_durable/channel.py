@@ -62,7 +62,7 @@ class Channel(virtual.Channel):
             raise ConnectionResetError("the channel was closed with its connection")
         self._inplace_augment_message(message, exchange, routing_key)
         queues = self._lookup(exchange, routing_key)
-        for queue in queues:
+        for queue in queues if len(queues) < 2 else _each_of(message, queues):
             self._put(queue, message)
         kind = self._kind_of(exchange)
         if not queues or kind == "fanout":
@@ -257,3 +257,14 @@ class Channel(virtual.Channel):
             if node.revive(REVIVE_SECONDS):
                 with suppress(*SERVER_ERRORS):  # close tries again
                     node.hand_back(list(waiting))
+
+
+def _each_of(message: Any, queues: list[str]) -> list[str]:
+    """Where a message goes that an exchange routes to several queues.  Raises ValueError.
+
+    A retry of one of its copies is that copy's alone: with no name it waits on the queue that its delivery is from.
+    """
+    found = letter(message, "")
+    if found.unique_key is not None:
+        raise ValueError(f"a message with a unique_key goes to one queue, not to {', '.join(sorted(queues))}")
+    return [""] if found.lease_token else queues

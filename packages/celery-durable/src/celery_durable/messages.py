@@ -2,9 +2,12 @@
 
     if not fence(session, self.request.id, self.request.lease_token):
         raise Ignore                                # the lease is lost: somebody else has the task, so write nothing
-    session.add(bill); delete(session, self.request.id); session.commit()      # the bill is there exactly once
+    session.add(bill)
+    delete(session, self.request.id, self.request.lease_token)
+    session.commit()                                # the bill is there exactly once
 
-Each is one statement in the caller's transaction.  In SQL of your own: the view `broker_message` (sql/interface.sql).
+Each is one statement in the caller's transaction.  The token says which message it is: a task that an exchange routed
+to several queues has one on each.  In SQL of your own: the view `broker_message` (sql/interface.sql).
 """
 
 from collections.abc import Mapping
@@ -23,11 +26,11 @@ def fence(connection: Any, task_id: str, lease_token: str, *, options: Mapping[s
     return bool(runner(connection)(cached_statements(options).fence, given))
 
 
-def start(connection: Any, task_id: str, *, options: Mapping[str, Any] | None = None) -> None:
+def start(connection: Any, task_id: str, lease_token: str, *, options: Mapping[str, Any] | None = None) -> None:
     """From this commit on the delivery counts as lost when its worker dies.  The caller holds the fence."""
-    runner(connection)(cached_statements(options).start, {"task_id": task_id})
+    runner(connection)(cached_statements(options).start, {"task_id": task_id, "lease_token": lease_token})
 
 
-def delete(connection: Any, task_id: str, *, options: Mapping[str, Any] | None = None) -> None:
+def delete(connection: Any, task_id: str, lease_token: str, *, options: Mapping[str, Any] | None = None) -> None:
     """End a message; what its worker acknowledges later changes nothing.  The caller holds the fence."""
-    runner(connection)(cached_statements(options).delete, {"task_id": task_id})
+    runner(connection)(cached_statements(options).delete, {"task_id": task_id, "lease_token": lease_token})

@@ -10,12 +10,14 @@ BATCH = 500
 MOST_PARKED = 10_000
 #: How long a group that was parked by a publish is left alone.
 PROBE_SECONDS = 30.0
+#: A message without a rank is told like one that is due in so many seconds: the next poll ranks it, and many at once.
+RANK_SOON = 0.01
 #: Of the functions: see sql/publish.sql.
 SETTINGS = "SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off"
 #: Of those in a schema that is named: their bodies name tables and functions without it.
 IN_SCHEMA = " SET search_path = {schema}"
 #: Braces around anything else are SQL's.
-_NAME = re.compile(r"\{(schema|channel|batch|most_parked|probe|settings)\}")
+_NAME = re.compile(r"\{(schema|channel|batch|most_parked|probe|rank_soon|settings)\}")
 
 
 def fill(statement: str, options: Options) -> str:
@@ -26,6 +28,7 @@ def fill(statement: str, options: Options) -> str:
         "batch": BATCH,
         "most_parked": MOST_PARKED,
         "probe": PROBE_SECONDS,
+        "rank_soon": RANK_SOON,
         "settings": SETTINGS + (IN_SCHEMA.format(schema=options.schema) if options.schema else ""),
     }
     return _NAME.sub(lambda found: str(values[found[1]]), statement)

@@ -41,7 +41,8 @@ MORE_COLUMNS = ("hint", "most_ready")
 def put(run: Run, sql: Statements, post: Letter) -> None:
     """Store one message, once: insert it, or update the leased row it retries.
 
-    The same task id again: nothing changes.  A lease token that is no longer valid (a zombie's retry): nothing at all.
+    The same task id again on the same queue: nothing changes.  A lease token that is no longer valid (a zombie's
+    retry): nothing at all.
     Locks: the message row it retries; waits for an uncommitted holder of the same task id or unique key.
     Raises DuplicateKey, LeaseTokenMissing, and whatever `run` raises.
     """
@@ -53,9 +54,9 @@ def put(run: Run, sql: Statements, post: Letter) -> None:
         if run(sql.publish, parameters)[0][0] is not None:
             return None
         if found := run(sql.in_the_way, parameters):
-            task_id, token = found[0]
+            task_id, token, is_same = found[0]
             if not (post.replaces and token and task_id == post.task_id):
-                return _met(post, task_id, token)
+                return _met(post, task_id, token, is_same=is_same)
             # What it replaces has ended, and its acknowledgement is on the way: that is void then, or was quicker.
             if run(sql.retry, {**parameters, "lease_token": token})[0][0] is not None:
                 return None
@@ -65,8 +66,8 @@ def put(run: Run, sql: Statements, post: Letter) -> None:
     raise OperationalError(f"message {post.task_id} could not be stored: its unique key changes hands too fast")
 
 
-def _met(post: Letter, task_id: str | None, token: str | None) -> None:
-    if task_id is None or task_id != post.task_id:
+def _met(post: Letter, task_id: str | None, token: str | None, *, is_same: bool) -> None:
+    if not is_same:
         raise DuplicateKey(str(post.unique_key), task_id)
     if token and post.is_retry:
         raise LeaseTokenMissing(post.task_id)
@@ -75,7 +76,7 @@ def _met(post: Letter, task_id: str | None, token: str | None) -> None:
 def put_many(run: Run, sql: Statements, posts: Sequence[Letter]) -> None:
     """Put each letter, in their order.  Those without a task id and retries go one by one."""
     many = [post for post in posts if post.task_id and not post.lease_token] if len(posts) > 1 else []
-    stored: set[str] = set()
+    stored: set[tuple[str, str]] = set()
     for start in range(0, len(many), LETTERS):
         part = many[start : start + LETTERS]
         given = _columns(part, COLUMNS)
@@ -84,9 +85,9 @@ def put_many(run: Run, sql: Statements, posts: Sequence[Letter]) -> None:
             rows = run(sql.publish_each, {**given, **_columns(part, MORE_COLUMNS)})
         else:
             rows = run(sql.publish_many, given)
-        stored.update(row[0] for row in rows)
+        stored.update((task_id, queue) for task_id, queue in rows)
     for post in posts:
-        if post.task_id not in stored:  # a conflict, or an unknown queue
+        if (post.task_id, post.queue) not in stored:  # a conflict, or an unknown queue
             put(run, sql, post)
 
 

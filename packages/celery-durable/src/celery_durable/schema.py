@@ -2,7 +2,7 @@
 
     from celery_durable import schema
 
-    schema.upgrade(connection, to=5)    # a psycopg2 connection, or a SQLAlchemy Connection or Session; then commit
+    schema.upgrade(connection, to=6)    # a psycopg2 connection, or a SQLAlchemy Connection or Session; then commit
 
 Call it from a migration of Alembic or Django, or by hand, whenever the package has changed.  A migration names the
 version that it brings: then it makes the same tables and functions with each later package.  A worker never upgrades:
@@ -26,7 +26,7 @@ from .options import read_options
 
 #: Of the tables and functions in `sql/`.  It grows with each change of them; tests/test_schema.py holds that.  A file
 #: that changes is first copied to `sql/VERSION/`, where `read` finds what an older version had.
-VERSION = 5
+VERSION = 6
 TABLES = "tables.sql"
 FUNCTIONS = (
     "publish.sql", "claim.sql", "settle.sql", "upkeep.sql", "groups.sql", "dead_letters.sql", "counting.sql",
@@ -39,6 +39,22 @@ OLDEST = 4
 #: that, so these change tables, and drop functions whose signature changes.
 STEPS: Mapping[int, str] = {
     5: "",  # functions only: what is to be cancelled is not parked
+    # A task may have a message on each of several queues.  An index of that name that was built CONCURRENTLY before is
+    # taken, and then nothing here waits for writers: README, "Operating it".
+    6: """
+        DO $$ BEGIN
+            IF EXISTS (SELECT FROM pg_index
+                        WHERE indexrelid = to_regclass('kombu_message_task_queue') AND NOT indisvalid) THEN
+                DROP INDEX kombu_message_task_queue;
+            END IF;
+            IF to_regclass('kombu_message_task_queue') IS NULL THEN
+                CREATE UNIQUE INDEX kombu_message_task_queue ON kombu_message (task_id, queue_id)
+                 WHERE task_id IS NOT NULL;
+            END IF;
+        END $$;
+        DROP INDEX IF EXISTS kombu_message_task_id;
+        ALTER INDEX kombu_message_task_queue RENAME TO kombu_message_task_id;
+    """,
 }
 
 _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('{channel} schema', 0))"

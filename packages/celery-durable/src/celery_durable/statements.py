@@ -18,10 +18,10 @@ PUBLISH = """
         %(queue)s, %(payload)s, %(task_id)s, %(user_id)s, %(unique_key)s, %(delay)s, %(step)s, %(hint)s,
         %(most_ready)s)"""
 
-#: Many, one after the other in one round trip: arrays of the same length.  -> the task ids of those that were stored.
+#: Many, one after the other in one round trip: arrays of the same length.  -> (task id, queue) of the stored ones.
 PUBLISH_EACH = """
-    SELECT stored.task_id
-      FROM (SELECT given.task_id, {schema}kombu_message_publish(
+    SELECT stored.task_id, stored.queue
+      FROM (SELECT given.task_id, given.queue, {schema}kombu_message_publish(
                        given.queue, given.payload, given.task_id, given.user_id, given.unique_key, given.delay,
                        given.step, given.hint, given.most_ready) AS id
               FROM (SELECT * FROM unnest(
@@ -33,8 +33,9 @@ PUBLISH_EACH = """
                      ORDER BY place) AS given OFFSET 0) AS stored
      WHERE stored.id IS NOT NULL"""
 
-#: Many at once: arrays of the same length.  A group's messages are ranked one after the other.  -> the task ids of
-#: the stored ones; conflicts and unknown queues are missing.  `told` is counted, because otherwise it would not run.
+#: Many at once: arrays of the same length.  A group's messages are ranked one after the other; for those of a
+#: serializable transaction see sql/publish.sql.  -> (task id, queue) of the stored ones; conflicts and unknown queues
+#: are missing.  `told` is counted, because otherwise it would not run.
 PUBLISH_MANY = """
     WITH given AS MATERIALIZED (
         SELECT g.*, q.id AS queue_id
@@ -42,23 +43,27 @@ PUBLISH_MANY = """
                       %(unique_key)s::text[], %(delay)s::float8[], %(step)s::int[])
                WITH ORDINALITY AS g (queue, payload, task_id, user_id, unique_key, delay, step, place)
           JOIN {schema}kombu_queue AS q ON q.name = g.queue),
+    mode AS (SELECT current_setting('transaction_isolation') <> 'serializable' AS ranked),
     flows AS MATERIALIZED (
-        SELECT queue_id, user_id, {schema}kombu_message_rank(queue_id, user_id, min(step)) AS rank
+        SELECT queue_id, user_id, CASE WHEN (SELECT ranked FROM mode)
+                                       THEN {schema}kombu_message_rank(queue_id, user_id, min(step)) END AS rank
           FROM given WHERE delay IS NULL GROUP BY queue_id, user_id),
     parked AS MATERIALIZED (
         SELECT queue_id, name FROM {schema}kombu_group WHERE (queue_id, name) IN (SELECT queue_id, user_id FROM flows)
            FOR KEY SHARE SKIP LOCKED),
     told AS MATERIALIZED (
-        SELECT pg_notify('{channel}', queue || coalesce(E'\t' || round(delay::numeric, 3), ''))
-          FROM (SELECT DISTINCT queue, queue_id, delay FROM given) AS hints
-         WHERE CASE WHEN delay IS NULL THEN {schema}kombu_message_wanted(queue_id)
-                    ELSE {schema}kombu_message_sooner(delay) END),
+        SELECT pg_notify('{channel}', queue || CASE WHEN delay IS NOT NULL THEN E'\t' || round(delay::numeric, 3)
+                                                    WHEN ranked THEN '' ELSE E'\t{rank_soon}' END)
+          FROM (SELECT DISTINCT queue, queue_id, delay FROM given) AS hints, mode
+         WHERE CASE WHEN delay IS NOT NULL THEN {schema}kombu_message_sooner(delay)
+                    ELSE NOT ranked OR {schema}kombu_message_wanted(queue_id) END),
     sorted AS (
         SELECT given.*,
                CASE WHEN delay IS NOT NULL THEN 'eta'
                     WHEN (queue_id, user_id) IN (SELECT queue_id, name FROM parked) THEN 'parked' END AS reason,
                sum(step) OVER (PARTITION BY queue_id, user_id, delay IS NULL ORDER BY place) - step AS ahead
-          FROM given)
+          FROM given),
+    stored AS (
     INSERT INTO {schema}kombu_message
            (visible, visible_at, delay_reason, payload, queue_id, task_id, user_id, unique_key, rank_step, rank)
     SELECT reason IS NULL,
@@ -69,13 +74,18 @@ PUBLISH_MANY = """
                SELECT rank FROM flows WHERE flows.queue_id = sorted.queue_id
                   AND flows.user_id IS NOT DISTINCT FROM sorted.user_id) + ahead END
       FROM sorted WHERE (SELECT count(*) FROM told) >= 0 ORDER BY place
-    ON CONFLICT DO NOTHING RETURNING task_id"""
+    ON CONFLICT DO NOTHING RETURNING task_id, queue_id)
+    SELECT stored.task_id, q.name FROM stored JOIN {schema}kombu_queue AS q ON q.id = stored.queue_id"""
 
 #: Why nothing was stored: the conflicting message, if there is one (the task itself first).
+#: -> (its task id, its token, whether it is the same task on the same queue)
 IN_THE_WAY = """
-    SELECT task_id, lease_token::text FROM {schema}kombu_message
-     WHERE task_id = %(task_id)s OR unique_key = %(unique_key)s
-     ORDER BY task_id IS NOT DISTINCT FROM %(task_id)s DESC LIMIT 1"""
+    SELECT task_id, lease_token::text, is_same FROM (
+        SELECT task_id, lease_token, true AS is_same FROM {schema}kombu_message
+         WHERE task_id = %(task_id)s AND queue_id = (SELECT id FROM {schema}kombu_queue WHERE name = %(queue)s)
+        UNION ALL
+        SELECT task_id, lease_token, false FROM {schema}kombu_message WHERE unique_key = %(unique_key)s) AS found
+     ORDER BY is_same DESC LIMIT 1"""
 
 #: A retry in place.  It is fenced: without the lease nothing happens, and it returns NULL.
 RETRY = """
@@ -161,8 +171,10 @@ BEGIN = """
 FENCE = """
     SELECT 1 FROM {schema}kombu_message
      WHERE task_id = %(task_id)s AND lease_token = %(lease_token)s::uuid FOR UPDATE"""
-START = "UPDATE {schema}kombu_message SET started_at = clock_timestamp() WHERE task_id = %(task_id)s"
-DELETE = "DELETE FROM {schema}kombu_message WHERE task_id = %(task_id)s"
+START = """
+    UPDATE {schema}kombu_message SET started_at = clock_timestamp()
+     WHERE task_id = %(task_id)s AND lease_token = %(lease_token)s::uuid"""
+DELETE = "DELETE FROM {schema}kombu_message WHERE task_id = %(task_id)s AND lease_token = %(lease_token)s::uuid"
 
 #: Name a node.  The lock shows whether it is alive; this row only says which lock to check.  Its previous name stays
 #: until some node has seen that lock free: the server may not have noticed yet that the old session is dead, and that

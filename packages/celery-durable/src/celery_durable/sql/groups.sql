@@ -13,7 +13,7 @@ DECLARE
     which integer := (SELECT id FROM kombu_queue WHERE name = queue_name);
     chosen bigint[];
     parked integer;
-    unspent bigint := (SELECT rank FROM kombu_message WHERE task_id = task);
+    unspent bigint := (SELECT rank FROM kombu_message WHERE task_id = task AND queue_id = which);
 BEGIN
     SELECT array_agg(id), least(min(rank), unspent) INTO chosen, unspent FROM (
         SELECT id, rank FROM kombu_message
@@ -28,6 +28,25 @@ BEGIN
      WHERE id = ANY (chosen);
     GET DIAGNOSTICS parked = ROW_COUNT;
     RETURN parked;
+END $$;
+
+-- Forget a parked group of which nothing is parked any more.  A publisher that parks a message locks the group's row
+-- until its commit, and only a statement that begins after that commit sees the message.  So the row is locked first,
+-- and a later statement looks once more; while some publisher holds the row, the group stays.  A transaction of a
+-- stricter level has one snapshot for all its statements: it leaves the group to the next probe, as no group may be
+-- forgotten while a message of it is parked.  Locks: the group, unless it is locked.
+CREATE OR REPLACE FUNCTION kombu_group_forget(which integer, flow text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    IF current_setting('transaction_isolation') IN ('repeatable read', 'serializable')
+       OR EXISTS (SELECT FROM kombu_message WHERE queue_id = which AND coalesce(user_id, '') = flow
+                     AND delay_reason = 'parked') THEN
+        RETURN;
+    END IF;
+    PERFORM FROM kombu_group WHERE queue_id = which AND name = flow FOR UPDATE SKIP LOCKED;
+    IF FOUND AND NOT EXISTS (SELECT FROM kombu_message WHERE queue_id = which AND coalesce(user_id, '') = flow
+                                AND delay_reason = 'parked') THEN
+        DELETE FROM kombu_group WHERE queue_id = which AND name = flow;
+    END IF;
 END $$;
 
 -- Make the oldest messages of a group ready that are parked or snoozed; the group is forgotten with its last parked
@@ -66,9 +85,5 @@ BEGIN
         UPDATE kombu_group SET rank = place WHERE queue_id = which AND name = flow;
         PERFORM pg_notify('{channel}', (SELECT name FROM kombu_queue WHERE id = which));
     END IF;
-    IF NOT EXISTS (SELECT FROM kombu_message WHERE queue_id = which AND coalesce(user_id, '') = flow
-                      AND delay_reason = 'parked') THEN
-        DELETE FROM kombu_group WHERE (queue_id, name) IN (
-            SELECT queue_id, name FROM kombu_group WHERE queue_id = which AND name = flow FOR UPDATE SKIP LOCKED);
-    END IF;
+    PERFORM kombu_group_forget(which, flow);
 END $$;

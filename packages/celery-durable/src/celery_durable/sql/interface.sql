@@ -14,7 +14,7 @@ SELECT id, queue_id, task_id,
        visible AS is_ready,
        visible_at AS ready_at,              -- ready since then; or then, when the delay or the lease ends; NULL: parked
        delay_reason,                        -- 'eta', 'retry', 'snooze' or 'parked'; NULL: ready or leased
-       rank,                                -- its place among the ready ones; NULL: a stock producer's, not taken in yet
+       rank,                                -- its place among the ready ones; NULL: the next poll of a node ranks it
        rank_step AS step,                   -- how far it puts its group's next one behind itself
        lease_token, started_at, delivery_count, retry_count, snooze_count, lost_count, cancel_requested_at, enqueued_at,
        lease_owner AS node_id               -- NULL: not leased, or by a node without a lock
@@ -83,9 +83,11 @@ BEGIN
 END $$;
 
 -- Put a message that no worker holds into another group, and on its queue: ready there, or parked as a publish would
--- park it.  One that waits for its time keeps that time.  `most_ready`: as of a publish; `probe`: seconds.
--- -> what it was before, 'ready' or the reason of its delay; NULL when a worker holds it, when it is gone, and when
--- there is no such queue.  Locks: the message; the group when it is parked, shared.
+-- park it.  One that waits for its time keeps that time.  `most_ready`: as of a publish; `probe`: seconds.  Of a task
+-- with messages on several queues it is the one on that queue, or else the oldest.
+-- -> what it was before, 'ready' or the reason of its delay; NULL when a worker holds it, when it is gone, when there
+-- is no such queue, and when a worker holds another message of the task there.  Locks: the message; the group when it
+-- is parked, shared.
 CREATE OR REPLACE FUNCTION broker_regroup(
     task text, new_group text, queue_name text, most_ready integer, step integer, probe double precision
 ) RETURNS text
@@ -98,20 +100,24 @@ BEGIN
     SELECT m.id, coalesce(m.delay_reason, 'ready') AS was INTO mine FROM kombu_message AS m
      WHERE m.task_id = task AND m.lease_token IS NULL
        AND (m.visible AND m.rank IS NOT NULL OR m.delay_reason IS NOT NULL)
-       FOR NO KEY UPDATE;
+     ORDER BY m.queue_id = which DESC, m.id LIMIT 1 FOR NO KEY UPDATE;
     IF mine.id IS NULL OR which IS NULL THEN
         RETURN NULL;
     END IF;
-    IF mine.was IN ('retry', 'eta') THEN
-        reason := mine.was;
-    ELSIF new_group IS NOT NULL THEN
-        reason := kombu_message_parks(which, new_group, most_ready, step, probe);
-    END IF;
-    UPDATE kombu_message
-       SET queue_id = which, user_id = new_group, rank_step = step, delay_reason = reason, visible = reason IS NULL,
-           visible_at = CASE WHEN reason IS NULL THEN clock_timestamp() WHEN reason <> 'parked' THEN visible_at END,
-           rank = CASE WHEN reason IS NULL THEN kombu_message_rank(which, new_group, step) END
-     WHERE id = mine.id;
+    BEGIN
+        IF mine.was IN ('retry', 'eta') THEN
+            reason := mine.was;
+        ELSIF new_group IS NOT NULL THEN
+            reason := kombu_message_parks(which, new_group, most_ready, step, probe);
+        END IF;
+        UPDATE kombu_message
+           SET queue_id = which, user_id = new_group, rank_step = step, delay_reason = reason, visible = reason IS NULL,
+               visible_at = CASE WHEN reason IS NULL THEN clock_timestamp() WHEN reason <> 'parked' THEN visible_at END,
+               rank = CASE WHEN reason IS NULL THEN kombu_message_rank(which, new_group, step) END
+         WHERE id = mine.id;
+    EXCEPTION WHEN unique_violation THEN  -- another message of the task is there
+        RETURN NULL;
+    END;
     IF reason IS DISTINCT FROM 'parked' THEN
         PERFORM pg_notify('{channel}', queue_name);
     END IF;
@@ -119,35 +125,56 @@ BEGIN
 END $$;
 
 -- Put what waits of a group on another queue, its parked state with it.  What is ready stands behind what of the group
--- is there already; what is leased goes on where it is.  An error: there is no such queue.  Locks: those messages,
--- skipping locked ones.
+-- is there already; what is leased goes on where it is.  A message whose task has another one on that queue stays, and
+-- so does a locked one: if it is parked, the group remains parked on the old queue too.  An error: there is no such
+-- queue.  Locks: the group on both queues; those messages, skipping locked ones.
 CREATE OR REPLACE FUNCTION broker_move(group_name text, old_queue text, new_queue text) RETURNS void
 LANGUAGE plpgsql {settings} AS $$
 DECLARE
     old integer := (SELECT id FROM kombu_queue WHERE name = old_queue);
     new integer := (SELECT id FROM kombu_queue WHERE name = new_queue);
+    parked record;
 BEGIN
     IF new IS NULL THEN
         RAISE EXCEPTION 'there is no queue %', new_queue USING errcode = 'foreign_key_violation';
+    ELSIF old = new THEN
+        RETURN;
     END IF;
-    WITH gone AS (DELETE FROM kombu_group WHERE queue_id = old AND name = group_name RETURNING probe_at, probe_seconds)
-    INSERT INTO kombu_group (queue_id, name, probe_at, probe_seconds)
-    SELECT new, group_name, probe_at, probe_seconds FROM gone ON CONFLICT DO NOTHING;
-    WITH ready AS MATERIALIZED (
-        SELECT id, rank, rank_step FROM kombu_message
-         WHERE queue_id = old AND coalesce(user_id, '') = group_name AND visible AND rank IS NOT NULL
-           FOR NO KEY UPDATE SKIP LOCKED),
-    waiting AS MATERIALIZED (
-        SELECT id, rank, rank_step FROM kombu_message
-         WHERE queue_id = old AND coalesce(user_id, '') = group_name
-           AND delay_reason = ANY ('{eta,retry,snooze,parked}')
-           FOR NO KEY UPDATE SKIP LOCKED),
-    mine AS (SELECT * FROM ready UNION ALL SELECT * FROM waiting),
-    placed AS (SELECT id, sum(rank_step) OVER (ORDER BY rank, id) - rank_step AS ahead FROM mine),
-    target AS MATERIALIZED (SELECT kombu_message_rank(new, group_name, 100) AS rank)
-    UPDATE kombu_message m
-       SET queue_id = new, rank = CASE WHEN m.visible THEN target.rank + placed.ahead END
-      FROM placed, target WHERE m.id = placed.id;
+    -- Publishers hold this row until their commit: from here on nothing more of the group is parked on the old queue.
+    SELECT * INTO parked FROM kombu_group WHERE queue_id = old AND name = group_name FOR UPDATE;
+    IF FOUND THEN
+        INSERT INTO kombu_group AS g (queue_id, name, probe_at, probe_seconds)
+        VALUES (new, group_name, parked.probe_at, parked.probe_seconds)
+        ON CONFLICT (queue_id, name) DO UPDATE SET probe_at = least(g.probe_at, excluded.probe_at);
+    END IF;
+    FOR attempt IN 1..3 LOOP
+        BEGIN
+            WITH ready AS MATERIALIZED (
+                SELECT id, rank, rank_step FROM kombu_message AS m
+                 WHERE queue_id = old AND coalesce(user_id, '') = group_name AND visible AND rank IS NOT NULL
+                   AND NOT EXISTS (SELECT FROM kombu_message AS o WHERE o.task_id = m.task_id AND o.queue_id = new)
+                   FOR NO KEY UPDATE OF m SKIP LOCKED),
+            waiting AS MATERIALIZED (
+                SELECT id, rank, rank_step FROM kombu_message AS m
+                 WHERE queue_id = old AND coalesce(user_id, '') = group_name
+                   AND delay_reason = ANY ('{eta,retry,snooze,parked}')
+                   AND NOT EXISTS (SELECT FROM kombu_message AS o WHERE o.task_id = m.task_id AND o.queue_id = new)
+                   FOR NO KEY UPDATE OF m SKIP LOCKED),
+            mine AS (SELECT * FROM ready UNION ALL SELECT * FROM waiting),
+            placed AS (SELECT id, sum(rank_step) OVER (ORDER BY rank, id) - rank_step AS ahead FROM mine),
+            target AS MATERIALIZED (SELECT kombu_message_rank(new, group_name, 100) AS rank)
+            UPDATE kombu_message m
+               SET queue_id = new, rank = CASE WHEN m.visible THEN target.rank + placed.ahead END
+              FROM placed, target WHERE m.id = placed.id;
+            EXIT;
+        EXCEPTION WHEN unique_violation THEN
+            -- somebody has just published one of the tasks to that queue: the next look sees its message
+            IF attempt = 3 THEN
+                RAISE;
+            END IF;
+        END;
+    END LOOP;
+    PERFORM kombu_group_forget(old, group_name);
     PERFORM pg_notify('{channel}', new_queue);
 END $$;
 
@@ -162,23 +189,25 @@ BEGIN
 END $$;
 
 -- Ask whoever runs a task to end it: `cancel_requested_at` is set, and the unique key is free for the next one.  One
--- that waits is ready now, so that a worker ends it.  Locks: the message.
+-- that waits is ready now, so that a worker ends it.  Of a task with messages on several queues, all of them.  Locks:
+-- the messages.
 CREATE OR REPLACE FUNCTION broker_request_cancel(task text) RETURNS void
 LANGUAGE plpgsql {settings} AS $$
 DECLARE
     which integer;
 BEGIN
-    UPDATE kombu_message
-       SET cancel_requested_at = clock_timestamp(), unique_key = NULL,
-           visible = visible OR lease_token IS NULL,
-           visible_at = CASE WHEN lease_token IS NULL THEN clock_timestamp() ELSE visible_at END,
-           rank = CASE WHEN lease_token IS NULL AND NOT visible THEN kombu_message_rank(queue_id, user_id, rank_step)
-                       ELSE rank END,
-           delay_reason = NULL
-     WHERE task_id = task RETURNING queue_id INTO which;
-    IF FOUND THEN
+    FOR which IN
+        UPDATE kombu_message
+           SET cancel_requested_at = clock_timestamp(), unique_key = NULL,
+               visible = visible OR lease_token IS NULL,
+               visible_at = CASE WHEN lease_token IS NULL THEN clock_timestamp() ELSE visible_at END,
+               rank = CASE WHEN lease_token IS NULL AND NOT visible THEN kombu_message_rank(queue_id, user_id, rank_step)
+                           ELSE rank END,
+               delay_reason = NULL
+         WHERE task_id = task RETURNING queue_id
+    LOOP
         PERFORM pg_notify('{channel}', (SELECT name FROM kombu_queue WHERE id = which));
-    END IF;
+    END LOOP;
 END $$;
 
 -- Give out nothing of a queue from now on; one that is paused stays so since then.

@@ -15,6 +15,10 @@
 -- locks `publishing` until its end, shared, and then tries `asleep`.  Either the publisher sees that somebody sleeps,
 -- or the node sees that somebody publishes, and looks again soon.
 --
+-- In a serializable transaction a publisher gives no rank: to read the ends of the index that all publishers write to
+-- would make each of them a reason to abort the others.  Such a message has no rank, as one of a stock producer, and the
+-- node that is told of it ranks it with its next poll (kombu_message_take_in).
+--
 -- Locks of each function: the message rows it changes, skipping locked ones.
 
 -- -> the rank of a message that becomes ready now.  `lowest`: the queue's floor, which leaves out the dead entries at the
@@ -44,7 +48,8 @@ BEGIN
 END $$;
 
 -- -> 'parked' when a message of the group has to wait: the group is parked, or is so now, since `most_ready` of it are
--- ready; NULL when it does not.  Locks: a group that was parked before, against its being forgotten.
+-- ready; NULL when it does not, and when a group is being forgotten just now.  Locks: the group, against its being
+-- forgotten: one that this transaction has neither made nor locked may be gone before its message is seen.
 CREATE OR REPLACE FUNCTION kombu_message_parks(
     which integer, flow text, most_ready integer, step integer, probe double precision
 ) RETURNS text
@@ -62,7 +67,10 @@ BEGIN
         VALUES (which, flow, clock_timestamp() + make_interval(secs => probe), probe,
                 kombu_message_rank(which, flow, step))
         ON CONFLICT DO NOTHING;
-        RETURN 'parked';
+        IF NOT FOUND THEN
+            PERFORM FROM kombu_group WHERE queue_id = which AND name = flow FOR KEY SHARE SKIP LOCKED;
+        END IF;
+        RETURN CASE WHEN FOUND THEN 'parked' END;
     END IF;
     RETURN NULL;
 END $$;
@@ -108,6 +116,7 @@ DECLARE
     reason text;
     place bigint;
     added bigint;
+    ranked boolean := current_setting('transaction_isolation') <> 'serializable';
 BEGIN
     SELECT id, rank_floor INTO which, lowest FROM kombu_queue WHERE name = queue_name;
     IF which IS NULL THEN
@@ -118,7 +127,7 @@ BEGIN
     ELSIF flow IS NOT NULL THEN
         reason := kombu_message_parks(which, flow, most_ready, step, {probe});
     END IF;
-    IF reason IS NULL THEN
+    IF reason IS NULL AND ranked THEN
         place := kombu_message_place(which, lowest, flow, step);
     END IF;
     INSERT INTO kombu_message AS m
@@ -128,16 +137,32 @@ BEGIN
                  THEN clock_timestamp() + make_interval(secs => coalesce(delay, 0)) END,
             reason, body, which, task, flow, key, step, place)
     ON CONFLICT DO NOTHING RETURNING m.id INTO added;
-    IF added IS NOT NULL AND (CASE WHEN reason = 'eta' THEN kombu_message_sooner(delay)
-                                   WHEN reason IS NULL THEN kombu_message_wanted(which) END) THEN
+    IF added IS NULL THEN
+        RETURN NULL;
+    ELSIF reason IS NULL AND NOT ranked THEN
+        PERFORM pg_notify('{channel}', hint || E'\t{rank_soon}');
+    ELSIF (CASE WHEN reason = 'eta' THEN kombu_message_sooner(delay)
+                WHEN reason IS NULL THEN kombu_message_wanted(which) END) THEN
         PERFORM pg_notify('{channel}', hint);
     END IF;
     RETURN added;
 END $$;
 
--- A retry in place: the leased row of a task, with its new payload, waits as it is told.  `park`: its group is parked for
--- `seconds` as well.  -> its id; NULL: the lease is lost, and nothing is changed.  Locks besides: when it parks, the
--- group, and its ready messages.
+-- Put a message on another queue.  One whose task has a message there already stays where it is: nothing may be lost,
+-- and a queue holds one message of each task.  -> the queue that it is on now.
+CREATE OR REPLACE FUNCTION kombu_message_transfer(message bigint, target integer) RETURNS integer
+LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE kombu_message SET queue_id = target WHERE id = message;
+    RETURN target;
+EXCEPTION WHEN unique_violation THEN
+    RETURN (SELECT queue_id FROM kombu_message WHERE id = message);
+END $$;
+
+-- A retry in place: the leased row of a task, with its new payload, waits as it is told.  `queue_name`: where; with an
+-- unknown name, and where another message of the task is already, it stays on its own queue.  `park`: its group is
+-- parked for `seconds` as well.  -> its id; NULL: the lease is lost, and nothing is changed.  Locks besides: when it
+-- parks, the group, and its ready messages.
 CREATE OR REPLACE FUNCTION kombu_message_retry(
     task text, token uuid, queue_name text, body text, delay double precision, snooze boolean, park boolean,
     seconds double precision, hint text
@@ -145,29 +170,37 @@ CREATE OR REPLACE FUNCTION kombu_message_retry(
 LANGUAGE plpgsql {settings} AS $$
 DECLARE
     mine record;
+    target record;
     ready boolean := delay IS NULL AND NOT park;
+    ranked boolean := current_setting('transaction_isolation') <> 'serializable';
 BEGIN
-    SELECT m.id, m.user_id, m.rank_step, q.id AS queue_id, q.rank_floor INTO mine
-      FROM kombu_message AS m JOIN kombu_queue AS q ON q.id = coalesce(
-               (SELECT id FROM kombu_queue WHERE name = queue_name), m.queue_id)
+    SELECT m.id, m.queue_id, m.user_id, m.rank_step, q.id AS wanted INTO mine
+      FROM kombu_message AS m LEFT JOIN kombu_queue AS q ON q.name = queue_name
      WHERE m.task_id = task AND m.lease_token = token FOR NO KEY UPDATE OF m;
     IF NOT FOUND THEN
         RETURN NULL;
     END IF;
+    SELECT id, name, rank_floor INTO target FROM kombu_queue
+     WHERE id = CASE WHEN mine.wanted <> mine.queue_id THEN kombu_message_transfer(mine.id, mine.wanted)
+                     ELSE mine.queue_id END;
+    hint := target.name || substr(hint, length(queue_name) + 1);
     IF park THEN
-        PERFORM kombu_message_park(queue_name, coalesce(mine.user_id, ''), seconds, task);
+        PERFORM kombu_message_park(target.name, coalesce(mine.user_id, ''), seconds,
+                                   CASE WHEN target.id = mine.queue_id THEN task END);
     END IF;
     UPDATE kombu_message
        SET visible = ready,
            visible_at = CASE WHEN NOT park THEN clock_timestamp() + make_interval(secs => coalesce(delay, 0)) END,
            delay_reason = CASE WHEN park THEN 'parked' WHEN ready THEN NULL WHEN snooze THEN 'snooze' ELSE 'retry' END,
-           rank = CASE WHEN ready THEN kombu_message_place(mine.queue_id, mine.rank_floor, mine.user_id, mine.rank_step)
-                  END,
-           payload = body, queue_id = mine.queue_id, lease_token = NULL, lease_owner = NULL, started_at = NULL,
+           rank = CASE WHEN ready AND ranked
+                       THEN kombu_message_place(target.id, target.rank_floor, mine.user_id, mine.rank_step) END,
+           payload = body, lease_token = NULL, lease_owner = NULL, started_at = NULL,
            retry_count = retry_count + (NOT snooze)::int, snooze_count = snooze_count + snooze::int
      WHERE id = mine.id;
-    IF (CASE WHEN ready THEN kombu_message_wanted(mine.queue_id)
-             WHEN NOT park THEN kombu_message_sooner(delay) END) THEN
+    IF ready AND NOT ranked THEN
+        PERFORM pg_notify('{channel}', hint || E'\t{rank_soon}');
+    ELSIF (CASE WHEN ready THEN kombu_message_wanted(target.id)
+                WHEN NOT park THEN kombu_message_sooner(delay) END) THEN
         PERFORM pg_notify('{channel}', hint);
     END IF;
     RETURN mine.id;

@@ -44,7 +44,9 @@ CREATE TABLE kombu_message (
     enqueued_at timestamptz NOT NULL DEFAULT clock_timestamp()
 );
 
-CREATE UNIQUE INDEX kombu_message_task_id ON kombu_message (task_id);
+-- One message of a task for each queue: an exchange may route a task to several.  With its condition the index is no
+-- key of the table, so that a message may go to another queue while somebody holds it FOR KEY SHARE.
+CREATE UNIQUE INDEX kombu_message_task_id ON kombu_message (task_id, queue_id) WHERE task_id IS NOT NULL;
 CREATE UNIQUE INDEX kombu_message_unique_key ON kombu_message (unique_key) WHERE unique_key IS NOT NULL;
 -- The claim reads this one in order; it holds claimable rows only, so its cost does not grow with waiting or leased.
 CREATE INDEX kombu_message_ready ON kombu_message (queue_id, rank, id) WHERE visible;

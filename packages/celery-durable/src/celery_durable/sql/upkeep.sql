@@ -2,8 +2,9 @@
 --
 -- Locks of each: the message rows it changes, skipping locked ones.
 
--- Take in what a stock producer inserted: its task id, group and due time are in the payload.  A task that is there
--- already is not put a second time.  What cannot be read, or is no name for an index, is made ready as it is: a worker
+-- Rank what has no rank yet.  One that has a time was published in a serializable transaction, and lacks nothing else.
+-- Of one that a stock producer inserted, task id, group and due time are in the payload.  A task that is on the queue
+-- already is not put there a second time.  What cannot be read, or is no name for an index, is made ready as it is: a worker
 -- will find out, and bury it; an error here would stop every node.
 CREATE OR REPLACE FUNCTION kombu_message_take_in(which integer, most integer) RETURNS integer
 LANGUAGE plpgsql {settings} AS $$
@@ -15,9 +16,14 @@ DECLARE
     due timestamptz;
     taken integer := 0;
 BEGIN
-    FOR one IN SELECT id, payload, user_id FROM kombu_message
+    FOR one IN SELECT id, payload, user_id, visible_at FROM kombu_message
                 WHERE queue_id = which AND visible AND rank IS NULL
                 ORDER BY id LIMIT most FOR NO KEY UPDATE SKIP LOCKED LOOP
+        taken := taken + 1;
+        IF one.visible_at IS NOT NULL THEN
+            UPDATE kombu_message SET rank = kombu_message_rank(which, user_id, rank_step) WHERE id = one.id;
+            CONTINUE;
+        END IF;
         BEGIN
             headers := one.payload::json -> 'headers';
             given := headers ->> 'id';
@@ -41,7 +47,6 @@ BEGIN
         EXCEPTION WHEN unique_violation THEN
             DELETE FROM kombu_message WHERE id = one.id;
         END;
-        taken := taken + 1;
     END LOOP;
     RETURN taken;
 END $$;
