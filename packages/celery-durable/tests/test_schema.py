@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 DIGESTS = {
     4: "924a6ee35a82ff4b629cc9484b78b012c0856c7d59096ddb22422434a4c14dfc",
     5: "f298ed7d741419d16b6be09bd47d051534948ea054a2e2b56d2ebbcbb6e36d0d",
-    6: "add829ec6f739ca04bcd768b951ee8602c18386bd5409535fd5929d351367c7f",
+    6: "4cbb2b1e82f3372df62f3a44e63737c688db4fdafeb592bd5b35f0f27973a344",
 }
 VERSIONS = list(range(schema.OLDEST, schema.VERSION + 1))
 CATALOG = """

@@ -185,13 +185,7 @@ JOIN = """
     SELECT pg_advisory_lock(%(owner)s); LISTEN "{channel}";
     INSERT INTO {schema}kombu_node (lock, name, poll_seconds, spare_queues)
     VALUES (%(owner)s, %(name)s, %(poll)s, CAST(%(spare)s AS jsonb))"""
-#: Unless a message stays leased because another transaction has locked it: other nodes find it by the name.  Names of
-#: dead sessions are deleted too, including this node's own from before a server restart: it may be the last node.
-LEAVE = """
-    DELETE FROM {schema}kombu_node AS n
-     WHERE (lock = %(owner)s OR pg_try_advisory_xact_lock_shared(lock))
-       AND NOT EXISTS (
-             SELECT FROM {schema}kombu_message WHERE lease_owner = n.lock AND visible_at > clock_timestamp())"""
+LEAVE = "SELECT {schema}kombu_message_leave(%(owner)s)"
 
 POLL = "SELECT * FROM {schema}kombu_message_poll(%(queues)s, %(owner)s, %(settled)s, %(since)s, %(prefetch)s)"
 
