@@ -47,15 +47,18 @@ _FENCE = text(f"""
       LEFT JOIN user_subscriptions s ON s.user_id = u.id AND s.status = 'active'
       LEFT JOIN subscription_plans p ON p.tier = coalesce(s.tier, 'free')
      WHERE m.task_id = :task_id AND m.lease_token = :lease_token FOR UPDATE OF m""")
-_START = text("UPDATE broker_message SET started_at = clock_timestamp() WHERE task_id = :task_id")
+_START = text("""
+    UPDATE broker_message SET started_at = clock_timestamp() WHERE task_id = :task_id AND lease_token = :lease_token""")
+# A job has one message.  Should there be one on another queue as well, the job is what a worker holds of it, and all of
+# them end with it.
 _DELETE = text("DELETE FROM broker_message WHERE task_id = :task_id")
 _MESSAGE = """
     SELECT m.task_id, q.name AS queue, q.paused_at, m.group_name AS user_id, m.ready_at, m.delay_reason, m.lease_token,
            m.started_at, m.retry_count, m.snooze_count, m.lost_count, m.cancel_requested_at, m.enqueued_at, m.id, m.rank
       FROM broker_message m JOIN broker_queue q ON q.id = m.queue_id"""
-_FIND_EACH = text(f"{_MESSAGE} WHERE m.task_id = ANY(CAST(:task_ids AS text[]))")
-_LOCK = text(f"{_MESSAGE} WHERE m.task_id = :task_id FOR UPDATE OF m")
-_LOCK_SHARED = text("SELECT 1 FROM broker_message WHERE task_id = :task_id FOR KEY SHARE")
+_FIND_EACH = text(f"{_MESSAGE} WHERE m.task_id = ANY(CAST(:task_ids AS text[])) ORDER BY m.lease_token IS NOT NULL")
+_LOCK = text(f"{_MESSAGE} WHERE m.task_id = :task_id ORDER BY m.lease_token IS NULL LIMIT 1 FOR UPDATE OF m")
+_LOCK_SHARED = text("SELECT 1 FROM broker_message WHERE task_id = :task_id LIMIT 1 FOR KEY SHARE")
 _REQUEST_CANCEL = text("SELECT broker_request_cancel(:task_id)")
 # in sql/messages.sql
 _WAKE = text("""
@@ -67,7 +70,8 @@ _PARK = text("""
            q.id = m.queue_id AND EXISTS (
                SELECT FROM broker_message s WHERE s.queue_id = m.queue_id AND s.delay_reason = 'snooze'
                   AND coalesce(s.group_name, '') = m.group_name) AS snoozing
-      FROM broker_message m, broker_queue q WHERE m.task_id = :task_id AND q.name = :queue""")
+      FROM broker_message m, broker_queue q
+     WHERE m.task_id = :task_id AND m.lease_token = :lease_token AND q.name = :queue""")
 # A slot is free, no job of the user is ready to take it, and one waits: a limit was raised, or a wake was lost.
 _IDLE = text("""
     INSERT INTO job_events (job_id, event, facts)
@@ -168,7 +172,7 @@ def fence(
 
 def mark_started(tx: Tx, delivery: Delivery) -> None:
     """From now on this delivery counts as lost if its worker dies.  The caller has fenced the message."""
-    tx.write(_START, task_id=str(delivery.job_id))
+    tx.write(_START, task_id=str(delivery.job_id), lease_token=delivery.lease_token)
 
 
 def delete(tx: Tx, job_id: UUID) -> None:
@@ -241,4 +245,5 @@ def park(tx: Tx, delivery: Delivery, queue: str, *, seconds: float) -> bool:
     It is False for a job that comes from another queue: its place in that order means nothing here.
     seconds: after which one of them is tried without a wake.  Locks: those messages, skipping those being claimed.
     """
-    return bool(tx.run(_PARK, task_id=str(delivery.job_id), queue=queue, seconds=seconds).one().snoozing)
+    of_lease = {"task_id": str(delivery.job_id), "lease_token": delivery.lease_token}
+    return bool(tx.run(_PARK, **of_lease, queue=queue, seconds=seconds).one().snoozing)
