@@ -39,15 +39,22 @@ def online() -> Iterator[Connection]:
                 connection.execute(_SET, {"name": name, "value": value})
 
 
-def create_index(name: str, definition: str) -> None:
+def create_index(name: str, definition: str, *, is_unique: bool = False) -> None:
     """Create an index on an existing table while it is written.  definition: what follows the name, `ON table (…)`.
 
-    An index that an interrupted build left is made anew.
+    An index that an interrupted build left is made anew.  Of a unique one that is an error when two rows are the same.
     """
+    kind = "UNIQUE INDEX" if is_unique else "INDEX"
     with online() as connection:
         if connection.execute(_IS_VALID, {"name": name}).scalar_one_or_none() is False:
             connection.execute(text(f"DROP INDEX CONCURRENTLY {name}"))
-        connection.execute(text(f"CREATE INDEX CONCURRENTLY IF NOT EXISTS {name} {definition}"))
+        connection.execute(text(f"CREATE {kind} CONCURRENTLY IF NOT EXISTS {name} {definition}"))
+
+
+def drop_index(name: str) -> None:
+    """Drop an index while its table is written, if it is there."""
+    with online() as connection:
+        connection.execute(text(f"DROP INDEX CONCURRENTLY IF EXISTS {name}"))
 
 
 def validate(table: str, constraint: str) -> None:

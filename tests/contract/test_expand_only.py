@@ -38,6 +38,21 @@ HARMLESS: dict[str, str] = {
     "function kombu_message_park(text,text,double precision,text): body changed": (
         "what is to be cancelled stays ready, and a worker of either release ends it"
     ),
+    "rule kombu_message_task_id is new or another one": "one message of a task for each queue, where there was one",
+    **{
+        f"function {name}: body changed": "the same, also when a task has messages on two queues"
+        for name in (
+            "broker_forget(text)",
+            "broker_move(text,text,text)",
+            "broker_regroup(text,text,text,integer,integer,double precision)",
+            "broker_request_cancel(text)",
+            "kombu_message_parks(integer,text,integer,integer,double precision)",
+            "kombu_message_publish(text,text,text,text,text,double precision,integer,text,integer)",
+            "kombu_message_retry(text,uuid,text,text,double precision,boolean,boolean,double precision,text)",
+            "kombu_message_take_in(integer,integer)",
+            "kombu_message_wake(integer,text,integer,integer)",
+        )
+    },
     "function webhooks_tell(): body changed": "the same deliveries, and those beyond the bound as failed",
 }
 
