@@ -1,7 +1,7 @@
 """A durable Celery and kombu transport over PostgreSQL: no other broker, nothing lost, nothing polled in anger.
 
     import celery_durable                                   # registers the alias `durable`
-    broker_url = "durable+postgresql+psycopg2://USER:PASSWORD@HOST:PORT/DB?sslmode=require"
+    broker_url = "durable://USER:PASSWORD@HOST:PORT/DB?sslmode=require"    # or durable+postgresql+psycopg2://…
     task_acks_late = task_reject_on_worker_lost = True    # at least once; without them a running task may be lost
 
 The tables and functions are in `sql/`; `schema.upgrade(connection)` creates them, and brings older ones up to date.  A
@@ -62,4 +62,6 @@ from .errors import BadOption, DuplicateKey, LeaseTokenMissing
 
 __all__ = ["BadOption", "DuplicateKey", "LeaseTokenMissing", "hide"]
 
-TRANSPORT_ALIASES["durable"] = f"{__name__}.transport:Transport"
+#: kombu takes a name up to the first `+` of a URL; whole, where it takes the URL apart.
+for _name in ("durable", "durable+postgresql", "durable+postgresql+psycopg2"):
+    TRANSPORT_ALIASES[_name] = f"{__name__}.transport:Transport"

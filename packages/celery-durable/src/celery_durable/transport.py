@@ -14,6 +14,7 @@ from .announcements import announcements_of
 from .broadcast import Herald
 from .channel import Channel
 from .database import CONNECTION_ERRORS, Database, Row
+from .errors import BadOption
 from .fanout import Fanout
 from .node import Node
 from .options import read_options
@@ -22,10 +23,16 @@ from .statements import statements
 
 #: A blocking consumer whose window is full looks this often whether another thread acknowledged something.
 FULL_WINDOW_SECONDS = 0.05
+#: Of a broker URL; libpq itself goes from one server to the next.
+FORMS = (
+    "celery-durable needs one URL, such as durable://me@host/shop.  With several servers it is"
+    " durable://me@/shop?host=a&host=b&target_session_attrs=read-write, or"
+    " durable://me@a:5432,b:5432/shop?target_session_attrs=read-write"
+)
 
 
 class Transport(virtual.Transport):
-    """The transport of `durable+postgresql+psycopg2://…`."""
+    """The transport of `durable://…` and `durable+postgresql://…`."""
 
     Channel = Channel
     can_parse_url = True
@@ -43,7 +50,8 @@ class Transport(virtual.Transport):
     def __init__(self, client: Any, **kwargs: Any) -> None:
         super().__init__(client, **kwargs)
         self.client: Any
-        self._hide_secrets(client)
+        self._complete(client)
+        self._refuse_several(client)
         self.options = read_options(client.transport_options)
         #: Without its password, as everything that is kept here: see addresses.py.
         self.url: str = client.hostname
@@ -56,16 +64,38 @@ class Transport(virtual.Transport):
         self._loop: Any = None
 
     @staticmethod
-    def _hide_secrets(client: Any) -> None:
-        """From here on the connection has them no more, nor have its copies, its `info()` and its errors."""
-        client.hostname = addresses.hide(client.hostname)
-        client.alt[:] = [_hidden(alternate) for alternate in client.alt]
+    def _complete(client: Any) -> None:
+        """From here on its URLs say what `broker_use_ssl` does, and have no secrets; so have its copies and `info()`.
+
+        Every session begins with one of these URLs, and so none begins without TLS.  Raises BadOption.
+        """
+        prefix = f"{client.uri_prefix}+" if client.uri_prefix else ""
+        # not its errors either
+        client.alt[:] = [_hidden(alternate, prefix) for alternate in client.alt]
+        if "://" not in client.hostname:
+            raise BadOption(f"{FORMS}; not the host {client.hostname!r}")
+        client.hostname = addresses.with_ssl(addresses.hide(client.hostname), client.ssl)
         if direct := client.transport_options.get("direct_url"):
-            client.transport_options = client.transport_options | {"direct_url": addresses.hide(direct)}
+            whole = addresses.with_ssl(addresses.hide(direct), client.ssl)
+            client.transport_options = client.transport_options | {"direct_url": whole}
+
+    @staticmethod
+    def _refuse_several(client: Any) -> None:
+        """A list of URLs kombu takes apart one by one, and finds no transport of the name before the `://`.
+
+        Raises BadOption.
+        """
+        prefix = f"{client.uri_prefix}+" if client.uri_prefix else ""
+        own = {addresses.with_ssl(alternate.removeprefix(prefix), client.ssl) for alternate in client.alt[:1]}
+        if any(alternate != client.alt[0] for alternate in client.alt) or own - {client.hostname}:
+            raise BadOption(f"the broker is one URL, not {len(client.alt)} with ';' between them or in a list: {FORMS}")
+        client.alt.clear()
+        client.cycle = None
 
     def as_uri(self, uri: str, include_password: bool = False, mask: str = "**") -> str:
         """For people, and so never with the password, whoever asks: Flower would show it."""
-        return f"{self.client.uri_prefix}+{addresses.as_uri(uri, mask)}"
+        shown = addresses.as_uri(uri, mask)
+        return f"{self.client.uri_prefix}+{shown}" if self.client.uri_prefix else shown
 
     def run(self, statement: str, parameters: Any) -> list[Row]:
         """For what a worker sends beside its tasks: through its node's session when this is the node's thread."""
@@ -151,8 +181,6 @@ class Transport(virtual.Transport):
             listening[descriptor].read()
 
 
-def _hidden(alternate: Any) -> Any:
-    """One of several broker URLs, each with the name of its transport before it."""
-    if not isinstance(alternate, str) or not (prefix := alternate.partition("://")[0].partition("+"))[2]:
-        return alternate
-    return f"{prefix[0]}+{addresses.hide(alternate.removeprefix(f'{prefix[0]}+'))}"
+def _hidden(alternate: Any, prefix: str) -> str:
+    """One of several broker URLs, with the name of its transport before it."""
+    return f"{prefix}{addresses.hide(str(alternate).removeprefix(prefix))}"
