@@ -53,11 +53,11 @@ def put(run: Run, sql: Statements, post: Letter) -> None:
         if run(sql.publish, parameters)[0][0] is not None:
             return None
         if found := run(sql.in_the_way, parameters):
-            task_id, token = found[0]
-            if not (post.replaces and token and task_id == post.task_id):
-                return _met(post, task_id, token)
+            task_id, is_leased = found[0]
+            if not (post.replaces and is_leased and task_id == post.task_id):
+                return _met(post, task_id, is_leased=is_leased)
             # What it replaces has ended, and its acknowledgement is on the way: that is void then, or was quicker.
-            if run(sql.retry, {**parameters, "lease_token": token})[0][0] is not None:
+            if any(row[0] is not None for row in run(sql.replace, parameters)):
                 return None
             continue
         # An unknown queue; or the message in the way has gone meanwhile, and then the name is there already.
@@ -65,10 +65,10 @@ def put(run: Run, sql: Statements, post: Letter) -> None:
     raise OperationalError(f"message {post.task_id} could not be stored: its unique key changes hands too fast")
 
 
-def _met(post: Letter, task_id: str | None, token: str | None) -> None:
+def _met(post: Letter, task_id: str | None, *, is_leased: bool) -> None:
     if task_id is None or task_id != post.task_id:
         raise DuplicateKey(str(post.unique_key), task_id)
-    if token and post.is_retry:
+    if is_leased and post.is_retry:
         raise LeaseTokenMissing(post.task_id)
 
 

@@ -33,62 +33,32 @@ PUBLISH_EACH = """
                      ORDER BY place) AS given OFFSET 0) AS stored
      WHERE stored.id IS NOT NULL"""
 
-#: Many at once: arrays of the same length.  A group's messages are ranked one after the other.  -> the task ids of
-#: the stored ones; conflicts and unknown queues are missing.  `told` is counted, because otherwise it would not run.
+#: Many at once: arrays of the same length.  -> the task ids of those that were stored.
 PUBLISH_MANY = """
-    WITH given AS MATERIALIZED (
-        SELECT g.*, q.id AS queue_id
-          FROM unnest(%(queue)s::text[], %(payload)s::text[], %(task_id)s::text[], %(user_id)s::text[],
-                      %(unique_key)s::text[], %(delay)s::float8[], %(step)s::int[])
-               WITH ORDINALITY AS g (queue, payload, task_id, user_id, unique_key, delay, step, place)
-          JOIN {schema}kombu_queue AS q ON q.name = g.queue),
-    flows AS MATERIALIZED (
-        SELECT queue_id, user_id, {schema}kombu_message_rank(queue_id, user_id, min(step)) AS rank
-          FROM given WHERE delay IS NULL GROUP BY queue_id, user_id),
-    parked AS MATERIALIZED (
-        SELECT queue_id, name FROM {schema}kombu_group WHERE (queue_id, name) IN (SELECT queue_id, user_id FROM flows)
-           FOR KEY SHARE SKIP LOCKED),
-    told AS MATERIALIZED (
-        SELECT pg_notify('{channel}', queue || coalesce(E'\t' || round(delay::numeric, 3), ''))
-          FROM (SELECT DISTINCT queue, queue_id, delay FROM given) AS hints
-         WHERE CASE WHEN delay IS NULL THEN {schema}kombu_message_wanted(queue_id)
-                    ELSE {schema}kombu_message_sooner(delay) END),
-    sorted AS (
-        SELECT given.*,
-               CASE WHEN delay IS NOT NULL THEN 'eta'
-                    WHEN (queue_id, user_id) IN (SELECT queue_id, name FROM parked) THEN 'parked' END AS reason,
-               sum(step) OVER (PARTITION BY queue_id, user_id, delay IS NULL ORDER BY place) - step AS ahead
-          FROM given)
-    INSERT INTO {schema}kombu_message
-           (visible, visible_at, delay_reason, payload, queue_id, task_id, user_id, unique_key, rank_step, rank)
-    SELECT reason IS NULL,
-           CASE WHEN reason IS DISTINCT FROM 'parked'
-                THEN clock_timestamp() + make_interval(secs => coalesce(delay, 0)) END,
-           reason, payload, queue_id, task_id, user_id, unique_key, step,
-           CASE WHEN reason IS NULL THEN (
-               SELECT rank FROM flows WHERE flows.queue_id = sorted.queue_id
-                  AND flows.user_id IS NOT DISTINCT FROM sorted.user_id) + ahead END
-      FROM sorted WHERE (SELECT count(*) FROM told) >= 0 ORDER BY place
-    ON CONFLICT DO NOTHING RETURNING task_id"""
+    SELECT {schema}kombu_message_publish_many(
+        %(queue)s::text[], %(payload)s::text[], %(task_id)s::text[], %(user_id)s::text[], %(unique_key)s::text[],
+        %(delay)s::float8[], %(step)s::int[])"""
 
-#: Why nothing was stored: the conflicting message, if there is one (the task itself first).
-IN_THE_WAY = """
-    SELECT task_id, lease_token::text FROM {schema}kombu_message
-     WHERE task_id = %(task_id)s OR unique_key = %(unique_key)s
-     ORDER BY task_id IS NOT DISTINCT FROM %(task_id)s DESC LIMIT 1"""
+#: Why nothing was stored: the message in the way, if there is one.  -> (task id, whether it is leased)
+IN_THE_WAY = "SELECT task_id, is_leased FROM {schema}kombu_message_in_the_way(%(task_id)s, %(unique_key)s)"
 
 #: A retry in place.  It is fenced: without the lease nothing happens, and it returns NULL.
 RETRY = """
     SELECT {schema}kombu_message_retry(
         %(task_id)s, %(lease_token)s::uuid, %(queue)s, %(payload)s, %(delay)s, %(snooze)s, %(park)s, %(seconds)s,
         %(hint)s)"""
+#: The same under whatever lease the task has: what it replaces has ended.
+REPLACE = """
+    SELECT {schema}kombu_message_retry(
+        task_id, lease_token, %(queue)s, %(payload)s, %(delay)s, %(snooze)s, %(park)s, %(seconds)s, %(hint)s)
+      FROM {schema}kombu_message WHERE task_id = %(task_id)s AND lease_token IS NOT NULL"""
 
 PARK = "SELECT {schema}kombu_message_park(%(queue)s, %(group)s, %(seconds)s, %(task_id)s)"
 WAKE = """
     SELECT {schema}kombu_message_wake(id, %(group)s, %(most)s) FROM {schema}kombu_queue WHERE name = %(queue)s"""
 
-ADD_QUEUE = "INSERT INTO {schema}kombu_queue (name) VALUES (%(queue)s) ON CONFLICT DO NOTHING"
-HAS_QUEUE = "SELECT 1 FROM {schema}kombu_queue WHERE name = %(queue)s"
+ADD_QUEUE = "SELECT {schema}kombu_queue_add(%(queue)s)"
+HAS_QUEUE = "SELECT 1 WHERE {schema}kombu_queue_exists(%(queue)s)"
 NOTIFY = "SELECT pg_notify('{channel}', %(hint)s)"
 
 #: The caller sorts: RETURNING keeps no order.  Columns are named, so that a prepared claim survives an added column.
@@ -183,9 +153,7 @@ LEAVE = """
 
 POLL = "SELECT * FROM {schema}kombu_message_poll(%(queues)s, %(owner)s, %(settled)s, %(since)s, %(prefetch)s)"
 
-SIZE = """
-    SELECT count(*) FROM {schema}kombu_message
-     WHERE queue_id = (SELECT id FROM {schema}kombu_queue WHERE name = %(queue)s) AND visible"""
+SIZE = "SELECT {schema}kombu_queue_size(%(queue)s)"
 
 #: Waiting messages only: a running message is settled by the node that runs it.
 PURGE = """
@@ -230,6 +198,7 @@ class Statements:
     publish_many: str = PUBLISH_MANY
     in_the_way: str = IN_THE_WAY
     retry: str = RETRY
+    replace: str = REPLACE
     park: str = PARK
     wake: str = WAKE
     add_queue: str = ADD_QUEUE
