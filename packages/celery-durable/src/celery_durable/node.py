@@ -19,6 +19,7 @@ from .ledger import SETTLED, Ledger, Ride
 from .loop_timer import TURN_SECONDS, LoopTimer
 from .options import Options
 from .reader import Claim, Reader
+from .retention import Retention
 from .session import Session
 from .statements import Statements, statements
 
@@ -58,6 +59,7 @@ class Node:
         self.session = Session(url, options, self._sql, connect_timeout=connect_timeout)
         self._ledger = Ledger(self.session.run, self._sql)
         self.reader = Reader(options, self._sql, self.session)
+        self.retention = Retention(options, self._sql)
         self._heart_database = DeadlineDatabase(url, connect_timeout=connect_timeout)
         self._heart: Heart | None = None
         self._begun = False
@@ -128,6 +130,7 @@ class Node:
                 if self.queues and not self.session.busy and monotonic() >= self.reader.poll_at:
                     self.reader.poll(self.prefetch_count)
                 self.fanout.serve(self.session, alone=not self.queues)
+                self.retention.serve(self.session)
                 self._hear()  # what came with the answers above makes the descriptor readable no more
                 self.session.worked()
         except SERVER_ERRORS as error:

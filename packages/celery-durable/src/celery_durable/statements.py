@@ -163,6 +163,13 @@ PURGE = """
         RETURNING 1)
     SELECT count(*) FROM gone"""
 
+#: Of tasks that nobody runs: ready, or waiting for whatever.  Locks: the rows, skipping what is just being claimed.
+REVOKE = """
+    DELETE FROM {schema}kombu_message WHERE id IN (
+        SELECT id FROM {schema}kombu_message
+         WHERE task_id = ANY (%(task_ids)s::text[]) AND lease_token IS NULL ORDER BY id FOR UPDATE SKIP LOCKED)
+    RETURNING task_id"""
+
 #: Letters with these ids, of a queue and for a reason; NULL: any.  The driver writes the values into the text, so
 #: the planner sees which of these conditions do not apply.
 _CHOSEN = """(%(queue)s::text IS NULL OR queue = %(queue)s) AND (%(reason)s::text IS NULL OR reason = %(reason)s)
@@ -179,6 +186,16 @@ DROP_DEAD = """
     DELETE FROM {schema}kombu_dead_letter WHERE id IN (
         SELECT id FROM {schema}kombu_dead_letter WHERE id = ANY (%(ids)s::bigint[]) ORDER BY id FOR UPDATE SKIP LOCKED)
     RETURNING id"""
+
+#: The oldest only are looked at: their ids are the lowest.  -> how many were older than `days`
+EXPIRE_DEAD = """
+    WITH gone AS (
+        DELETE FROM {schema}kombu_dead_letter WHERE id IN (
+            SELECT id FROM (
+                SELECT id, died_at FROM {schema}kombu_dead_letter ORDER BY id LIMIT {batch} FOR UPDATE SKIP LOCKED
+            ) AS oldest WHERE died_at < clock_timestamp() - make_interval(secs => %(days)s * 86400))
+        RETURNING 1)
+    SELECT count(*) FROM gone"""
 
 FACTS = "SELECT * FROM {schema}kombu_message_facts()"
 GROUPS = "SELECT * FROM {schema}kombu_message_groups(%(queue)s, %(group)s, %(most)s)"
@@ -221,10 +238,12 @@ class Statements:
     poll: str = POLL
     size: str = SIZE
     purge: str = PURGE
+    revoke: str = REVOKE
     list_dead: str = LIST_DEAD
     next_dead: str = NEXT_DEAD
     redrive: str = REDRIVE
     drop_dead: str = DROP_DEAD
+    expire_dead: str = EXPIRE_DEAD
     facts: str = FACTS
     groups: str = GROUPS
 
