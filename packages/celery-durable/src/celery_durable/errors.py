@@ -1,5 +1,7 @@
 """What a publisher may have to handle."""
 
+import psycopg2
+
 
 class DuplicateKey(Exception):  # noqa: N818  it is an answer, not a failure
     """Another message holds this unique key; nothing was published.
@@ -57,3 +59,16 @@ class Unsafe(Exception):  # noqa: N818  it says what the role may
             " than a publisher's rights; before PostgreSQL 15: REVOKE CREATE ON SCHEMA public FROM PUBLIC"
         )
         self.role = role
+
+
+class MissingTables(psycopg2.ProgrammingError):
+    """The broker's tables or functions are not in the database, or older than this package."""
+
+    #: As of the error in whose place it is raised.
+    pgcode = "42P01"
+
+    def __init__(self, url: str, schema: str | None, error: Exception) -> None:
+        """url: without its password."""
+        said = str(error).strip().partition("\n")[0]
+        command = " ".join(filter(None, ("python -m celery_durable.schema", url, schema)))
+        super().__init__(f"the broker's tables are missing or too old ({said}): run {command}")

@@ -81,8 +81,8 @@ def upgrade(connection: Any, options: Mapping[str, Any] | None = None, *, to: in
     -> the version that the database has then.  connection: psycopg2's, or a Connection or Session of SQLAlchemy;
     options: as of `current`; a schema that they name is created; to: OLDEST to VERSION.  A database of that version or
     a later one is left as it is.  Safe at once from many processes: the others wait for the commit of the first.
-    Locks: an advisory lock, and the tables that a step changes.  Raises: NewerSchema, OlderSchema, ValueError for another
-    version, and nothing is changed then.
+    Locks: an advisory lock, and the tables that a step changes.  Raises: NewerSchema, OlderSchema, ValueError for
+    another version, and nothing is changed then.
     """
     if not OLDEST <= to <= VERSION:
         raise ValueError(f"to: a version from {OLDEST} to {VERSION}, not {to}")

@@ -2,6 +2,7 @@
 
 # ruff: noqa: D102, ARG002, FBT002  the methods and their parameters are kombu's
 
+import logging
 import select
 from time import monotonic, sleep
 from typing import Any
@@ -12,14 +13,17 @@ from kombu.transport import base, virtual
 from . import addresses
 from .announcements import announcements_of
 from .broadcast import Herald
+from .celery_worker import end_starting
 from .channel import Channel
-from .database import CONNECTION_ERRORS, Database, Row
-from .errors import BadOption
+from .database import CONNECTION_ERRORS, UNDEFINED, Database, Row
+from .errors import BadOption, MissingTables
 from .fanout import Fanout
 from .node import Node
 from .options import read_options
 from .shared_session import SharedSession
 from .statements import statements
+
+logger = logging.getLogger(__name__)
 
 #: A blocking consumer whose window is full looks this often whether another thread acknowledged something.
 FULL_WINDOW_SECONDS = 0.05
@@ -99,7 +103,22 @@ class Transport(virtual.Transport):
 
     def run(self, statement: str, parameters: Any) -> list[Row]:
         """For what a worker sends beside its tasks: through its node's session when this is the node's thread."""
-        return self._shared.run(statement, parameters)
+        try:
+            return self._shared.run(statement, parameters)
+        except UNDEFINED as error:
+            raise self.missing(error) from None
+
+    def missing(self, error: Exception) -> MissingTables:
+        """What to raise for one of UNDEFINED.  Raises SystemExit in a worker that begins."""
+        found = MissingTables(self.url, self.options.schema, error)
+        end_starting(found)
+        return found
+
+    def revoke(self, task_ids: list[str]) -> None:
+        """Delete what waits of these tasks; what runs is for Celery to end.  Raises one of SERVER_ERRORS."""
+        gone = self.run(statements(self.options).revoke, {"task_ids": task_ids})
+        if gone:
+            logger.info("event=revoked tasks=%s", ",".join(task_id for (task_id,) in gone))
 
     def begin(self, task_id: str, token: str) -> None:
         """Its code begins now, under this lease.  Raises one of SERVER_ERRORS."""
@@ -128,7 +147,10 @@ class Transport(virtual.Transport):
     def prepare(self, node: Node) -> None:
         """Before a node's first use.  Raises one of CONNECTION_ERRORS."""
         node.timer.loop = self._loop
-        node.open()
+        try:
+            node.open()
+        except UNDEFINED as error:
+            raise self.missing(error) from None
         # A consumer declares its queues and publishes no more: one session less per node.
         self.database.close()
 
