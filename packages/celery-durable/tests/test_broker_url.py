@@ -5,7 +5,8 @@ import signal
 import ssl
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -169,40 +170,57 @@ def holds(self):
 """
 
 
-def test_each_session_of_a_publisher_a_node_its_heart_and_its_process_has_tls(
-    tls: TlsServer, files: tuple[Path, Path], tmp_path: Path
-) -> None:
+@pytest.fixture
+def admin(tls: TlsServer, files: tuple[Path, Path]) -> Iterator[Any]:
+    """A session with TLS, and the tables."""
     crt, key = map(str, files)
+    with closing(psycopg2.connect(tls.url(), sslmode="require", sslcert=crt, sslkey=key)) as connection:
+        connection.autocommit = True
+        schema.upgrade(connection)
+        yield connection
+
+
+@pytest.fixture
+def celery(tls: TlsServer, files: tuple[Path, Path], admin: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
+    """Starts Celery's command in an application that asks for TLS; it ends with the test."""
+    crt, key = files
     url = tls.url().replace("127.0.0.1", "localhost")
-    with pytest.raises(psycopg2.OperationalError):
-        psycopg2.connect(url, sslmode="disable")
-    admin = psycopg2.connect(url, sslmode="require", sslcert=crt, sslkey=key)
-    admin.autocommit = True
-    schema.upgrade(admin)
     (tmp_path / "secure.py").write_text(APP.format(url=url, crt=crt, key=key))
     environment = {name: value for name, value in os.environ.items() if not name.startswith("BROKER_TEST")}
-    argv = [sys.executable, "-m", "celery", "-A", "secure"]
-    with (tmp_path / "log").open("wb") as log:
-        worker = subprocess.Popen(
-            [*argv, "worker", "-c", "1", "-l", "info"], cwd=tmp_path, env=environment, stdout=log, stderr=log,
-            start_new_session=True,
-        )  # fmt: skip
-    try:
-        called = subprocess.run([*argv, "call", "secure.holds"], cwd=tmp_path, env=environment, capture_output=True)
-        assert called.returncode == 0, called.stderr
+    started = []
 
-        def found() -> list[tuple[Any, ...]]:
-            with admin.cursor() as cursor:
-                cursor.execute(SESSIONS)
-                return cursor.fetchall()
+    def start(*arguments: str) -> "subprocess.Popen[bytes]":
+        argv = [sys.executable, "-m", "celery", "-A", "secure", *arguments]
+        with (tmp_path / "log").open("ab") as log:
+            started.append(
+                subprocess.Popen(argv, cwd=tmp_path, env=environment, stdout=log, stderr=log, start_new_session=True)
+            )
+        return started[-1]
 
-        # The node's, its heart's, and that of the process that publishes.
-        wait_for(lambda: len(found()) >= 3, "three sessions")
-        assert {(has_tls, name) for _, has_tls, name in found()} == {(True, "/CN=localhost")}
-    finally:
-        os.killpg(worker.pid, signal.SIGKILL)
-        worker.wait()
-        admin.close()
+    yield start
+    for one in started:
+        with suppress(ProcessLookupError):
+            os.killpg(one.pid, signal.SIGKILL)
+        one.wait()
+
+
+def test_a_server_that_demands_tls_refuses_a_session_without(tls: TlsServer) -> None:
+    with pytest.raises(psycopg2.OperationalError, match="no encryption"):
+        psycopg2.connect(tls.url(), sslmode="disable")
+
+
+def test_each_session_of_a_publisher_a_node_its_heart_and_its_process_has_tls(admin: Any, celery: Any) -> None:
+    celery("worker", "-c", "1", "-l", "info")
+    assert celery("call", "secure.holds").wait(timeout=60) == 0
+
+    def found() -> list[tuple[Any, ...]]:
+        with admin.cursor() as cursor:
+            cursor.execute(SESSIONS)
+            return list(cursor.fetchall())
+
+    # The node's, its heart's, and that of the process that publishes.
+    wait_for(lambda: len(found()) >= 3, "three sessions")
+    assert {(has_tls, name) for _, has_tls, name in found()} == {(True, "/CN=localhost")}
 
 
 @pytest.mark.parametrize(
@@ -238,6 +256,12 @@ def test_a_url_that_kombu_has_taken_apart_is_refused_with_the_form_that_works(br
         connection.switch(f"durable+{broker.url}")
         with pytest.raises(BadOption, match="needs one URL, such as durable://me@host/shop"):
             connection.ensure_connection()
+
+
+@pytest.mark.parametrize("name", ["userid", "password", "port", "credential_provider"])
+def test_what_would_have_no_effect_beside_the_url_is_refused(name: str) -> None:
+    with Connection(URL, **{name: 7}) as connection, pytest.raises(BadOption, match=f"'{name}' is given beside it"):
+        connection.ensure_connection()
 
 
 @pytest.mark.parametrize("prefix", ["durable", "durable+postgresql", "durable+postgresql+psycopg2", "durable+postgres"])

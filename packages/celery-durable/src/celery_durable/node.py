@@ -49,12 +49,11 @@ class Node:
         fanout: Fanout | None = None,
         connect_timeout: float | None = 5,
     ) -> None:
-        self.url, self.options, self.thread = url, options, 0
+        self.url, self.options, self.thread, self.prefetch_count = url, options, 0, 0
         self.held: Held = {}
-        self.prefetch_count = 0
         self.timer = LoopTimer(self.step)
         self.fanout = fanout or Fanout(options, Announcements())
-        self._pid = os.getpid()
+        self._pid, self._begun = os.getpid(), False
         self._sql: Statements = statements(options)
         self.session = Session(url, options, self._sql, connect_timeout=connect_timeout)
         self._ledger = Ledger(self.session.run, self._sql)
@@ -62,7 +61,6 @@ class Node:
         self.retention = Retention(options, self._sql)
         self._heart_database = DeadlineDatabase(url, connect_timeout=connect_timeout)
         self._heart: Heart | None = None
-        self._begun = False
         self.pacing = CommitPacing()
         self.inbox = Inbox(self.held, self._ledger, options.max_deliveries, decode, deliver, is_stopping)
 

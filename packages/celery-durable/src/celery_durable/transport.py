@@ -78,6 +78,9 @@ class Transport(virtual.Transport):
         client.alt[:] = [_hidden(alternate, prefix) for alternate in client.alt]
         if "://" not in client.hostname:
             raise BadOption(f"{FORMS}; not the host {client.hostname!r}")
+        for name in ("userid", "password", "port", "credential_provider"):  # Celery has settings for some of them
+            if getattr(client, name, None):
+                raise BadOption(f"{FORMS}.  {name!r} is given beside it, and would have no effect")
         client.hostname = addresses.with_ssl(addresses.hide(client.hostname), client.ssl)
         if direct := client.transport_options.get("direct_url"):
             whole = addresses.with_ssl(addresses.hide(direct), client.ssl)
