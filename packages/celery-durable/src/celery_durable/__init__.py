@@ -31,8 +31,8 @@ message becomes a dead letter, as do a rejected one and one that cannot be read 
 `rejected`, `undecodable`).  It stays for `dead_letter_days`.
 A start is marked in `started_at`: by the node's heartbeat, by the process itself for a message that came back before,
 or by your code, if it must be exact for a first delivery that takes its whole node along within a heartbeat.  Code that
-deletes its message in a commit of its own may call `settled()` on it instead of `ack()`: nothing more is written, and no
-claim waits for it.  `returned()` gives it back without a count.
+deletes its message in a commit of its own may call `settled()` on it instead of `ack()`: nothing more is written, and
+no claim waits for it.  `returned()` gives it back without a count.
 
 Retry.  `Task.retry` updates the leased row in place.  With `snooze=True` it counts as a snooze, not as a retry:
 `self.retry(countdown=30, snooze=True)`; with `park=True` its whole group waits until it is woken.  A retry whose lease
