@@ -147,3 +147,19 @@ def test_two_schemas_of_one_database_are_two_brokers(empty: Broker) -> None:
     with pytest.raises(psycopg2.errors.UndefinedTable), connection, connection.cursor() as cursor:
         cursor.execute("SELECT FROM kombu_message")
     connection.close()
+
+
+def test_an_upgrade_makes_functions_where_the_tables_are(empty: Broker) -> None:
+    """Also where an empty schema comes first in the path."""
+    upgrade(empty, schema.OLDEST)
+    empty.query("CREATE SCHEMA first")
+    empty.stack.callback(empty.query, "DROP SCHEMA first CASCADE")
+    connection = empty.connect()
+    with connection, connection.cursor() as cursor:
+        cursor.execute("SET search_path = first, public")
+        schema.upgrade(connection)
+        cursor.execute("SELECT kombu_queue_add('main')")
+        cursor.execute("SELECT kombu_message_publish('main', '{}', 'one', NULL, NULL, NULL, 100, 'main')")
+    connection.close()
+    assert empty.left() == 1
+    assert empty.value("SELECT count(*) FROM pg_proc WHERE pronamespace = 'first'::regnamespace") == 0

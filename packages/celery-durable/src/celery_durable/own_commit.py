@@ -40,10 +40,12 @@ def adds_queue(connection: Any, run: Run, sql: Statements) -> Callable[[str], No
 
 def _added_apart(connection: Any, run: Run, sql: Statements, queue: str) -> bool:
     [(sees_it, path)] = run(_SEES_IT, {})
-    driver = _driver(connection)
-    if not sees_it or getattr(driver, "autocommit", False):
+    if not sees_it:
         return False
     try:
+        driver = _driver(connection)
+        if driver.autocommit:
+            return False
         with closing(_connect(driver)) as own:
             with own.cursor() as cursor:
                 cursor.execute(_BRIEFLY, {"path": path})

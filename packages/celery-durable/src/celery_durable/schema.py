@@ -57,12 +57,16 @@ _VERSION = "SELECT version FROM {schema}kombu_schema"
 _RAISE = "UPDATE {schema}kombu_schema SET version = %(version)s"
 _PATH = "SELECT current_setting('search_path')"
 _SET_PATH = "SELECT set_config('search_path', %(path)s, true)"
-#: Of the tables and functions that are made; see names.py.
-_OUR_PATH = "SELECT coalesce(quote_ident(current_schema()) || ', pg_temp', current_setting('search_path'))"
+_WHERE = """(
+    SELECT nspname FROM pg_class JOIN pg_namespace AS n ON n.oid = relnamespace
+     WHERE pg_class.oid = to_regclass('{schema}kombu_message'))"""
+#: Of the tables and functions that are made, and of the functions that keep it (names.py): where the tables are.
+_OUR_PATH = f"""
+    SELECT coalesce(quote_ident(coalesce({_WHERE}, current_schema())) || ', pg_temp', current_setting('search_path'))"""
 _HAS_SCHEMA = "SELECT to_regnamespace(%(name)s) IS NOT NULL"
 _CREATE_SCHEMA = 'CREATE SCHEMA "{name}"'
-_NAMES = "SELECT quote_ident(coalesce(%(schema)s, current_schema())), quote_ident(%(role)s)"
-_MAY_CREATE = "SELECT has_schema_privilege(%(role)s, coalesce(%(schema)s, current_schema()), 'CREATE')"
+_NAMES = f"SELECT quote_ident({_WHERE}), quote_ident(%(role)s)"
+_MAY_CREATE = f"SELECT has_schema_privilege(%(role)s, {_WHERE}, 'CREATE')"
 #: What `grant` gives: the word -> files of sql/grants.
 RIGHTS = {"publisher": ("publisher.sql",), "worker": ("publisher.sql", "worker.sql")}
 
@@ -116,7 +120,7 @@ def grant(connection: Any, role: str, right: str, options: Mapping[str, Any] | N
     Raises: Unsafe for a publisher that may create objects beside the tables.
     """
     database = _Database(connection, options)
-    given = {"role": role, "schema": database.options.schema}
+    given = {"role": role}
     if database.run(_MAY_CREATE, given)[0][0] and right == "publisher":
         raise Unsafe(role)
     [(place, quoted)] = database.run(_NAMES, given)
