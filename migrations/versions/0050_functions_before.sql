@@ -1,6 +1,9 @@
 -- The functions of celery-durable as they were at version 5 of its schema.
 
-DROP FUNCTION kombu_group_forget, kombu_message_leave, kombu_message_transfer;
+DROP FUNCTION kombu_group_forget, kombu_message_leave, kombu_message_transfer, kombu_message_publish_many,
+    kombu_message_in_the_way, kombu_queue_add, kombu_queue_exists, kombu_queue_size;
+-- whoever calls it needs rights on the tables again
+GRANT EXECUTE ON FUNCTION kombu_message_publish TO PUBLIC;
 
 -- -> 'parked' when a message of the group has to wait: the group is parked, or is so now, since `most_ready` of it are
 -- ready; NULL when it does not.  Locks: a group that was parked before, against its being forgotten.

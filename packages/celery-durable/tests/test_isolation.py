@@ -53,6 +53,14 @@ def test_every_session_of_the_transport_is_read_committed(strict: Standing) -> N
     assert "heartbeat_failed" not in worker.text
 
 
+def test_the_session_that_makes_a_queue_is_read_committed(strict: Standing) -> None:
+    with closing(strict.connect()) as caller:
+        caller.set_session(isolation_level="READ COMMITTED")
+        publish(strict, caller, queue="new")
+        caller.rollback()
+    assert strict.query("SELECT level FROM levels") == [("read committed",)]
+
+
 def test_the_command_for_the_schema_is_read_committed(strict: Standing) -> None:
     strict.query("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
     strict.query("CREATE TABLE levels (level text)")
