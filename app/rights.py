@@ -22,6 +22,12 @@ BEGIN
                        CASE WHEN found.kind = 'S' THEN '{sequences}' ELSE '{tables}' END,
                        CASE WHEN found.kind = 'S' THEN 'SEQUENCE' ELSE 'TABLE' END, found.name);
     END LOOP;
+    -- Those with the owner's rights are not everybody's to call: by some of them messages are published.
+    FOR found IN SELECT oid::regprocedure AS name FROM pg_proc
+                  WHERE pronamespace = current_schema()::regnamespace AND prosecdef AND pg_has_role(proowner, 'USAGE')
+    LOOP
+        EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO {role}', found.name);
+    END LOOP;
     EXECUTE format('GRANT USAGE ON SCHEMA %I TO {role}', current_schema());
     EXECUTE format('ALTER DEFAULT PRIVILEGES IN SCHEMA %I GRANT {tables} ON TABLES TO {role}', current_schema());
     EXECUTE format('ALTER DEFAULT PRIVILEGES IN SCHEMA %I GRANT {sequences} ON SEQUENCES TO {role}', current_schema());

@@ -1,6 +1,9 @@
 -- The functions of celery-durable as they were at version 5 of its schema.
 
-DROP FUNCTION kombu_group_forget, kombu_message_transfer;
+DROP FUNCTION kombu_group_forget, kombu_message_leave, kombu_message_transfer, kombu_message_publish_many,
+    kombu_message_in_the_way, kombu_queue_add, kombu_queue_exists, kombu_queue_size;
+-- whoever calls it needs rights on the tables again
+GRANT EXECUTE ON FUNCTION kombu_message_publish TO PUBLIC;
 
 -- -> 'parked' when a message of the group has to wait: the group is parked, or is so now, since `most_ready` of it are
 -- ready; NULL when it does not.  Locks: a group that was parked before, against its being forgotten.
@@ -289,6 +292,16 @@ BEGIN
        SET queue_id = new, rank = CASE WHEN m.visible THEN target.rank + placed.ahead END
       FROM placed, target WHERE m.id = placed.id;
     PERFORM pg_notify('kombu_message', new_queue);
+END $$;
+
+-- Take a group's name out of the tables: what a worker holds of it goes on in no group.  What waits of it should have
+-- been deleted or moved before; its dead letters are the caller's to delete.  Reads all messages.  Locks: those.
+CREATE OR REPLACE FUNCTION broker_forget(group_name text) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE kombu_message SET user_id = NULL WHERE user_id = group_name AND lease_token IS NOT NULL;
+    DELETE FROM kombu_group WHERE name = group_name;
+    DELETE FROM kombu_broadcast AS b WHERE strpos(b::text, group_name) > 0;
 END $$;
 
 -- Ask whoever runs a task to end it: `cancel_requested_at` is set, and the unique key is free for the next one.  One

@@ -1,5 +1,7 @@
 """Version 6 of the broker's schema: a task may have a message on each of several queues.
 
+Publishing needs no right on a table: its functions have those of the owner, and `app/rights.py` says who may call them.
+
 The functions are those of celery-durable; the service itself sends each job to one queue.
 """
 

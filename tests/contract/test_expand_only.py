@@ -40,6 +40,7 @@ HARMLESS: dict[str, str] = {
     **{
         f"function {name}: body changed": "the same, also when a task has messages on two queues"
         for name in (
+            "broker_forget(text)",
             "broker_move(text,text,text)",
             "broker_regroup(text,text,text,integer,integer,double precision)",
             "broker_request_cancel(text)",

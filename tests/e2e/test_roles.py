@@ -13,6 +13,7 @@ from uuid import uuid4
 
 import psycopg2
 import pytest
+from celery_durable import schema
 from durable_harness.waiting import wait_for
 from sqlalchemy import Connection, create_engine, pool, text
 from sqlalchemy.engine import make_url
@@ -145,6 +146,22 @@ def test_the_whole_life_of_jobs_works_as_the_applications_role(system: System) -
     assert {finding.number for finding in audit(system.world.uow, canaries={}) if finding.status != HOLDS} == set()
     said = worker.container.logs() + scheduled.container.logs() + system.nodes.others[0].logs()
     assert "permission denied" not in said
+
+
+def test_the_applications_role_may_call_what_runs_with_the_owners_rights(database_url: str, owner_url: str) -> None:
+    """As messages are published; nobody else may."""
+    engine = create_engine(owner_url, poolclass=pool.NullPool)
+    with engine.begin() as connection:
+        schema.upgrade(connection)
+    migrate(engine, role=make_url(database_url).username)
+    with raw_connection(database_url) as connection:
+        found = "SELECT proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace AND prosecdef AND "
+        mine = connection.execute(text(f"{found} has_function_privilege(oid, 'EXECUTE')")).scalars().all()
+        assert "kombu_message_publish" in mine
+        assert connection.execute(text(f"{found} NOT has_function_privilege(oid, 'EXECUTE')")).scalars().all() == []
+        connection.execute(text("INSERT INTO kombu_queue (name) VALUES ('extra') ON CONFLICT DO NOTHING"))
+        publishes = "SELECT kombu_message_publish('extra', '{}', 'one', NULL, NULL, NULL, 100, 'extra')"
+        assert connection.execute(text(publishes)).scalar() is not None
 
 
 def test_one_role_may_still_be_both(owner_url: str) -> None:

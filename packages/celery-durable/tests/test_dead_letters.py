@@ -1,5 +1,6 @@
 """Dead letters: seen, put back as they were, or dropped."""
 
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -185,3 +186,49 @@ def test_a_page_reads_an_index_whatever_died_elsewhere(broker: Broker, chosen: d
     reads = [node for node in found if node.get("Relation Name") == "kombu_dead_letter"]
     assert {node["Node Type"] for node in reads} == {"Index Scan"}
     assert sum(node["Actual Rows"] + node.get("Rows Removed by Filter", 0) for node in reads) == 10
+
+
+def test_letters_that_are_too_old_are_dropped_some_at_a_time(broker: Broker) -> None:
+    fill(broker, 700)
+    broker.query("UPDATE kombu_dead_letter SET died_at = now() - interval '8 days' WHERE id <= 600")
+    node = Taker(broker.kombu(dead_letter_days=7), ("main",), 1).channel.node
+    for left in (200, 100, 100):  # a batch has 500
+        node.retention.look_at = 0.0
+        node.step()
+        assert broker.value("SELECT count(*) FROM kombu_dead_letter") == left
+    assert broker.value("SELECT min(died_at) > now() - interval '7 days' FROM kombu_dead_letter")
+
+
+def test_while_more_of_them_are_too_old_a_node_looks_again_soon(broker: Broker) -> None:
+    fill(broker, 600)
+    broker.query("UPDATE kombu_dead_letter SET died_at = now() - interval '8 days'")
+    node = Taker(broker.kombu(dead_letter_days=7), ("main",), 1).channel.node
+    assert node.retention.look_at > monotonic()
+    for expected in ((0.0, 1.0), (300.0, 900.0)):
+        node.retention.look_at = 0.0
+        node.step()
+        assert expected[0] <= node.retention.look_at - monotonic() <= expected[1]
+    assert committed(broker, list_dead) == []
+
+
+def test_a_letter_that_somebody_holds_stays_and_holds_nobody_up(broker: Broker) -> None:
+    fill(broker, 3)
+    broker.query("UPDATE kombu_dead_letter SET died_at = now() - interval '8 days'")
+    node = Taker(broker.kombu(dead_letter_days=7), ("main",), 1).channel.node
+    with broker.connect() as holder, holder.cursor() as cursor:
+        cursor.execute("SELECT FROM kombu_dead_letter WHERE id = 2 FOR UPDATE")
+        node.retention.look_at = 0.0
+        node.step()
+        assert [letter.id for letter in committed(broker, list_dead)] == [2]
+
+
+@pytest.mark.parametrize(("given", "kept"), [({}, [2, 1]), ({"dead_letter_days": None}, [3, 2, 1])])
+def test_they_stay_for_90_days_or_for_ever(broker: Broker, given: dict[str, Any], kept: list[int]) -> None:
+    fill(broker, 3)
+    broker.query(
+        "UPDATE kombu_dead_letter SET died_at = now() - make_interval(days => CASE id WHEN 3 THEN 91 ELSE 89 END)"
+    )
+    node = Taker(broker.kombu(**given), ("main",), 1).channel.node
+    node.retention.look_at = 0.0
+    node.step()
+    assert [letter.id for letter in committed(broker, list_dead)] == kept

@@ -152,3 +152,16 @@ def test_a_task_that_parks_on_a_queue_that_is_not_there_is_woken_where_it_is(bro
     broker.query("SELECT kombu_message_retry('ann0', %s, 'nowhere', '{}', NULL, true, true, 30, 'nowhere')", token)
     assert broker.query(ORPHANS) == []
     assert wakes(broker) == [("ann0",)]
+
+
+def test_a_group_that_is_published_to_while_its_name_is_taken_out_stays(parked: Broker, gate: Gate) -> None:
+    parked.query("DELETE FROM kombu_message")
+    publisher = gate.session()
+    publish(parked, publisher, "ann1")
+    blocked = "SELECT count(*) FROM pg_locks WHERE locktype = 'transactionid' AND NOT granted"
+    forgetting = gate.pool.submit(parked.query, "SELECT broker_forget('ann')")
+    wait_for(lambda: forgetting.done() or parked.value(blocked))
+    publisher.commit()
+    forgetting.result()
+    assert parked.query(ORPHANS) == []
+    assert wakes(parked) == [("ann1",)]

@@ -9,6 +9,8 @@ from time import sleep
 from typing import Any
 
 import pytest
+from celery.worker import control
+from celery_durable import celery_worker
 from durable_harness import broker as harness
 from durable_harness.broker import PREFIX, ROOT, Broker, Worker
 from durable_harness.waiting import wait_for
@@ -192,3 +194,63 @@ def test_mingle_and_gossip_do_no_harm_when_they_are_forced(broker: Broker, monke
     assert set(asked(broker, workers, "ping")) == {name(worker) for worker in workers}
     assert workers[1].stop() == 0
     assert broker.query("SELECT name FROM kombu_queue") == [("main",)]
+
+
+WAITS = "SELECT task_id FROM kombu_message WHERE lease_token IS NULL ORDER BY task_id"
+
+
+def test_a_revoked_task_that_waits_is_gone_and_so_stays_revoked_after_a_restart(broker: Broker) -> None:
+    workers = [broker.worker("-c", "1", BROKER_TEST_REMOTE="1") for _ in range(2)]
+    for task_id in ("later", "much later", "kept"):
+        broker.send("work", task_id=task_id, countdown=3600)
+    answers = [asked(broker, workers, "revoke", task_id=["later", "much later", "unknown"]) for _ in range(2)]
+    assert [set(one) for one in answers] == [{name(worker) for worker in workers}] * 2
+    assert all("ok" in answer for one in answers for answer in one.values())
+    assert broker.query(WAITS) == [("kept",)]
+    assert sum(worker.text.count("event=revoked") for worker in workers) == 1
+    for worker in workers:
+        worker.stop()
+    broker.query("UPDATE kombu_message SET visible_at = now()")
+    again = broker.worker("-c", "1", BROKER_TEST_REMOTE="1")
+    wait_for(lambda: broker.left() == 0)
+    assert broker.query("SELECT DISTINCT task_id FROM runs") == [("kept",)]
+    again.stop()
+
+
+def test_a_revoke_leaves_what_runs_and_what_another_name_has(broker: Broker) -> None:
+    worker = broker.worker("-c", "1", BROKER_TEST_REMOTE="1")
+    broker.send("held", task_id="runs")
+    wait_for(lambda: broker.started() == 1)
+    broker.send("work", task_id="runs no more", countdown=3600, headers={"tenant": "ann"})
+    asked(broker, [worker], "revoke", task_id="runs")
+    assert broker.left() == 2
+    broker.query("INSERT INTO runs (what) VALUES ('release')")
+    wait_for(lambda: broker.query("SELECT task_id FROM kombu_message") == [("runs no more",)])
+    asked(broker, [worker], "terminate", signal="TERM", task_id="runs no more")
+    assert broker.left() == 0
+    worker.stop()
+
+
+def test_a_revoke_is_remembered_also_when_the_row_cannot_be_deleted(broker: Broker) -> None:
+    worker = broker.worker("-c", "1", BROKER_TEST_REMOTE="1")
+    broker.send("work", task_id="later", countdown=3600)
+    with broker.connect() as holder, holder.cursor() as cursor:
+        cursor.execute("SELECT FROM kombu_message FOR UPDATE")
+        asked(broker, [worker], "revoke", task_id="later")
+        assert broker.left() == 1
+    [revoked] = asked(broker, [worker], "revoked").values()
+    assert revoked == ["later"]
+    worker.stop()
+
+
+def test_an_application_s_own_revoke_decides_what_becomes_of_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    def own(state: object, task_id: str) -> None:
+        """Neither this one nor what it calls is replaced."""
+
+    commands = control.Panel.data
+    monkeypatch.setitem(commands, "revoke", own)
+    monkeypatch.setitem(commands, "terminate", control.terminate)
+    for _ in range(2):
+        celery_worker._listen_to_revokes()
+        assert commands["revoke"] is own
+        assert commands["terminate"].__wrapped__ is control.terminate

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 DIGESTS = {
     4: "924a6ee35a82ff4b629cc9484b78b012c0856c7d59096ddb22422434a4c14dfc",
     5: "f298ed7d741419d16b6be09bd47d051534948ea054a2e2b56d2ebbcbb6e36d0d",
-    6: "add829ec6f739ca04bcd768b951ee8602c18386bd5409535fd5929d351367c7f",
+    6: "7fbf4c49a89a2ad1b4762829d362a387d87d4c3558cbb6ff5e2e4b0008347af0",
 }
 VERSIONS = list(range(schema.OLDEST, schema.VERSION + 1))
 CATALOG = """
@@ -45,7 +45,7 @@ def upgrade(broker: Broker, to: int = schema.VERSION) -> int:
 def test_a_change_of_the_schema_is_a_new_version() -> None:
     found = {
         version: sha256(
-            "\n".join(schema.read(name, version) for name in (schema.TABLES, *schema.FUNCTIONS)).encode()
+            "\n".join(schema.read(name, version) for name in (schema.TABLES, *schema.functions(version))).encode()
         ).hexdigest()
         for version in VERSIONS
     }
@@ -161,3 +161,19 @@ def test_an_index_that_was_built_before_is_taken_unless_its_build_was_interrupte
     upgrade(empty, 6)
     assert (empty.value("SELECT 'kombu_message_task_id'::regclass::oid") == built) == is_valid
     assert empty.value("SELECT indisvalid FROM pg_index WHERE indexrelid = 'kombu_message_task_id'::regclass")
+
+
+def test_an_upgrade_makes_functions_where_the_tables_are(empty: Broker) -> None:
+    """Also where an empty schema comes first in the path."""
+    upgrade(empty, schema.OLDEST)
+    empty.query("CREATE SCHEMA first")
+    empty.stack.callback(empty.query, "DROP SCHEMA first CASCADE")
+    connection = empty.connect()
+    with connection, connection.cursor() as cursor:
+        cursor.execute("SET search_path = first, public")
+        schema.upgrade(connection)
+        cursor.execute("SELECT kombu_queue_add('main')")
+        cursor.execute("SELECT kombu_message_publish('main', '{}', 'one', NULL, NULL, NULL, 100, 'main')")
+    connection.close()
+    assert empty.left() == 1
+    assert empty.value("SELECT count(*) FROM pg_proc WHERE pronamespace = 'first'::regnamespace") == 0

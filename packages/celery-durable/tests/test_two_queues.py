@@ -153,6 +153,22 @@ def test_a_retry_to_the_queue_of_the_other_message_stays_on_its_own(both: Broker
         assert both.query("SELECT broker_wake('mail', 'ann', 1)") == [("one",)]
 
 
+def test_what_replaces_a_task_takes_the_place_of_its_message_on_that_queue(both: Broker) -> None:
+    audit, _ = lease(both, "audit"), lease(both, "mail")
+    both.send("nothing", task_id="one", queue="mail", countdown=60, replaced_task_nesting=1)
+    assert both.query("SELECT q.name, m.lease_token::text, m.delay_reason FROM kombu_message m JOIN kombu_queue q"
+                      " ON q.id = m.queue_id ORDER BY 1") == [("audit", audit, None), ("mail", None, "retry")]  # fmt: skip
+
+
+def test_what_replaces_a_task_and_keeps_its_unique_key_goes_to_another_queue(broker: Broker) -> None:
+    broker.send("nothing", queue="audit", task_id="two")
+    broker.send("nothing", queue="mail", task_id="one", headers={"unique_key": "k"})
+    lease(broker, "mail")
+    broker.send("nothing", task_id="one", queue="audit", replaced_task_nesting=1, headers={"unique_key": "k"})
+    assert broker.query(PLACES) == [("audit", "two"), ("audit", "one")]
+    assert broker.value("SELECT count(*) FROM kombu_message WHERE lease_token IS NULL") == 2
+
+
 def test_what_is_parked_of_a_task_has_the_rank_of_its_own_queue(both: Broker) -> None:
     both.query("UPDATE kombu_message SET user_id = 'ann', visible = false, lease_token = gen_random_uuid(),"
                " rank = CASE queue_id WHEN (SELECT id FROM kombu_queue WHERE name = 'mail') THEN 1000 ELSE 2000 END")  # fmt: skip

@@ -84,6 +84,7 @@ def test_a_transaction_repeated_after_a_lost_commit_is_one_message(broker: Broke
         finally:
             connection.close()
 
+    broker.query("INSERT INTO kombu_queue (name) VALUES ('main')")  # made apart, it would be that commit
     proxy.swallow("COMMIT")
     with pytest.raises(psycopg2.OperationalError):
         attempt()

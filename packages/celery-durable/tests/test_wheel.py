@@ -14,7 +14,9 @@ from durable_harness.waiting import wait_for
 
 PACKAGE = Path(__file__).parents[1]
 BLOCK = re.compile(r"```python\n# shop\.py\n(.*?)```", re.DOTALL)
-#: What the README's example charges: it tells what it did, fails once, and takes its time where it is asked to.
+#: What the README's example does.
+PRINTS = 'print(f"order {order} is paid")'
+#: What it does here: it tells what it did, fails once, and takes its time where it is asked to.
 PAYMENTS = """
 import os, pathlib, time
 
@@ -54,7 +56,8 @@ def shop(tmp_path: Path, broker: Broker, python: Path) -> "Shop":
     broker.query("DROP SCHEMA public CASCADE")
     broker.query("CREATE SCHEMA public")
     [example] = BLOCK.findall((PACKAGE / "README.md").read_text())
-    (tmp_path / "shop.py").write_text(example)
+    assert PRINTS in example
+    (tmp_path / "shop.py").write_text(example.replace(PRINTS, '__import__("payments").charge(order)'))
     (tmp_path / "payments.py").write_text(PAYMENTS)
     return Shop(python, tmp_path, broker)
 

@@ -5,9 +5,12 @@ of it.  So what kombu holds is the URL without the secret, and this process reme
 """
 
 import re
+from typing import Any
 
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
+
+from .tls import with_tls
 
 #: libpq takes these in the query of a URL as well.
 _IN_QUERY = ("password", "sslpassword", "oauth_client_secret")
@@ -36,6 +39,14 @@ def hide(url: str) -> str:
 def reveal(url: str) -> str:
     """What `hide` was given; any other URL as it is."""
     return _whole.get(url, url)
+
+
+def with_ssl(url: str, given: Any) -> str:
+    """A URL of `hide`, with what `broker_use_ssl` asks for, and without its password still.  Raises BadOption."""
+    if given is None or given is False:
+        return url
+    found = _parsed(reveal(url))
+    return url if found is None else hide(with_tls(found, given).render_as_string(hide_password=False))
 
 
 def as_uri(url: str, mask: str) -> str:

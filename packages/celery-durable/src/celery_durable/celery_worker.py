@@ -2,7 +2,7 @@
 
 import logging
 import sys
-from functools import lru_cache
+from functools import lru_cache, wraps
 from typing import Any
 
 logger = logging.getLogger(__name__)
@@ -12,6 +12,7 @@ logger = logging.getLogger(__name__)
 REAP_SECONDS = 0.3
 
 _workers: list[Any] = []
+_starting: list[Any] = []
 
 
 def is_stopping() -> bool:
@@ -25,6 +26,16 @@ def is_stopping() -> bool:
 def is_serving() -> bool:
     """A Celery worker of this process takes what is delivered."""
     return bool(_workers)
+
+
+def end_starting(reason: Exception) -> None:
+    """A worker of this process that only begins ends with this one sentence: Celery would show its own stack.
+
+    Raises SystemExit.
+    """
+    if _starting and not _workers:
+        logger.critical("%s", reason)
+        raise SystemExit(1)
 
 
 def waiting_tags(loop: Any, held: set[str], inbox: set[str]) -> set[str]:
@@ -123,6 +134,37 @@ def _begins(sender: Any, **_: Any) -> None:
         logger.warning("event=begin_not_marked task=%s error=%r", request.id, str(error).strip())
 
 
+def _cancelling(command: Any) -> Any:
+    """Celery's command `revoke`, which each worker remembers until it ends, so that a delay outlasts it.
+
+    Here what waits in the table goes as well.  Every worker that hears it may try: the first one finds something.
+    """
+
+    @wraps(command)
+    def cancel(state: Any, task_id: Any = None, **arguments: Any) -> Any:
+        try:
+            revoke = getattr(state.consumer.connection.transport, "revoke", None)
+            if revoke is not None and task_id:
+                revoke([task_id] if isinstance(task_id, str) else list(task_id))
+        except Exception as error:  # noqa: BLE001  the worker remembers it in any case
+            logger.warning("event=revoke_not_written tasks=%s error=%r", task_id, str(error).strip())
+        return command(state, task_id, **arguments)
+
+    return cancel
+
+
+def _listen_to_revokes(**_: Any) -> None:
+    """Replace Celery's own commands.  Those of an application decide by themselves what becomes of a task's row."""
+    control = sys.modules["celery.worker.control"]
+    for name in ("revoke", "terminate"):
+        if control.Panel.data[name] is getattr(control, name):
+            control.Panel.data[name] = _cancelling(control.Panel.data[name])
+
+
+def _start(sender: Any, **_: Any) -> None:
+    _starting.append(sender)
+
+
 def _ready(sender: Any, **_: Any) -> None:
     _workers.append(sender)
 
@@ -136,5 +178,7 @@ def _reap_soon(sender: Any, **_: Any) -> None:
 if "celery.signals" in sys.modules:  # as in every worker, long before it asks for a transport
     sys.modules["celery.signals"].worker_ready.connect(_ready)
     sys.modules["celery.signals"].worker_ready.connect(_reap_soon)
+    sys.modules["celery.signals"].worker_init.connect(_start)
     sys.modules["celery.signals"].worker_init.connect(_listen)
+    sys.modules["celery.signals"].worker_ready.connect(_listen_to_revokes)
     sys.modules["celery.signals"].task_prerun.connect(_begins)

@@ -13,7 +13,7 @@ from kombu.transport import virtual
 from kombu.transport.base import to_rabbitmq_queue_arguments
 
 from .celery_worker import is_serving, is_stopping, waiting_tags
-from .database import CONNECTION_ERRORS, SERVER_ERRORS, Row
+from .database import CONNECTION_ERRORS, SERVER_ERRORS, UNDEFINED, Row
 from .delivery import Delivery
 from .envelope import Letter, delivery, letter
 from .ledger import ACK, REJECTED, REQUEUE, RETURNED, UNDECODABLE
@@ -91,7 +91,10 @@ class Channel(virtual.Channel):
         return PublishBatch(self, lambda letters: put_many(self._run, self._sql, letters), max_size)
 
     def _run(self, statement: str, parameters: Any) -> list[Row]:
-        return list(self.connection.database.run(statement, parameters))
+        try:
+            return list(self.connection.database.run(statement, parameters))
+        except UNDEFINED as error:
+            raise self.connection.missing(error) from None
 
     def _ask(self, statement: str, parameters: Any) -> list[Row]:
         return list(self.connection.run(statement, parameters))

@@ -8,6 +8,7 @@ from typing import Any
 from weakref import WeakSet
 
 import psycopg2
+import psycopg2.errors
 from sqlalchemy.dialects.postgresql.psycopg2 import PGDialect_psycopg2
 
 from .addresses import parsed, reveal
@@ -17,10 +18,15 @@ Row = tuple[Any, ...]
 #: (statement, parameters) -> rows
 Run = Callable[[str, Parameters], list[Row]]
 
+#: What stands before the `://` of a broker URL, after `durable+`.
+DRIVERS = ("durable", "postgresql", "postgres", "postgresql+psycopg2")
+
 #: What psycopg2 raises when the session is gone; a query that was cancelled is among them and is retried alike.
 CONNECTION_ERRORS: tuple[type[Exception], ...] = (psycopg2.OperationalError, psycopg2.InterfaceError, ConnectionError)
 #: What a node outlives: a refusal, of a table that is just being replaced for one, may be over in a moment as well.
 SERVER_ERRORS: tuple[type[Exception], ...] = (*CONNECTION_ERRORS, psycopg2.Error)
+#: What a database without the tables says, or one whose tables are older than this package.
+UNDEFINED = (psycopg2.errors.UndefinedTable, psycopg2.errors.UndefinedFunction, psycopg2.errors.InvalidSchemaName)
 #: Codes of errors with which a session ends: of the connection, by an administrator, after a time.
 ENDS = ("08", "57P", "25P03", "25P04")
 
@@ -149,7 +155,7 @@ def connect_arguments(url: str, connect_timeout: float | None = 5) -> dict[str, 
     Raises ValueError for another database or driver.
     """
     found = parsed(url)
-    if found.drivername not in ("postgresql", "postgres", "postgresql+psycopg2"):
+    if found.drivername not in DRIVERS:
         raise ValueError(f"the durable transport needs postgresql+psycopg2, not {found.drivername}")
     _, given = PGDialect_psycopg2().create_connect_args(found.set(drivername="postgresql+psycopg2"))
     # A peer that vanished without a word must not hold the event loop for the two hours of TCP's own patience.

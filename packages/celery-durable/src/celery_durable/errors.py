@@ -1,5 +1,7 @@
 """What a publisher may have to handle."""
 
+import psycopg2
+
 
 class DuplicateKey(Exception):  # noqa: N818  it is an answer, not a failure
     """Another message holds this unique key; nothing was published.
@@ -43,3 +45,30 @@ class OlderSchema(Exception):  # noqa: N818  it says what the database is
         are = f"are of version {found}" if found else "have no version, as those of kombu's own transport have none"
         super().__init__(f"the broker's tables {are}; this celery-durable upgrades from version {oldest} on")
         self.found, self.oldest = found, oldest
+
+
+class Unsafe(Exception):  # noqa: N818  it says what the role may
+    """A role that is to publish only may create objects beside the broker's tables.
+
+    An operator of its own there might be taken for one of PostgreSQL's by a function that has the owner's rights.
+    """
+
+    def __init__(self, role: str) -> None:
+        super().__init__(
+            f"role {role!r} may create objects in the schema of the broker's tables, or owns it, so it would have more"
+            " than a publisher's rights; before PostgreSQL 15: REVOKE CREATE ON SCHEMA public FROM PUBLIC"
+        )
+        self.role = role
+
+
+class MissingTables(psycopg2.ProgrammingError):
+    """The broker's tables or functions are not in the database, or older than this package."""
+
+    #: As of the error in whose place it is raised.
+    pgcode = "42P01"
+
+    def __init__(self, url: str, schema: str | None, error: Exception) -> None:
+        """Name the database by its URL, which has no password."""
+        said = str(error).strip().partition("\n")[0]
+        command = " ".join(filter(None, ("python -m celery_durable.schema", url, schema)))
+        super().__init__(f"the broker's tables are missing or too old ({said}): run {command}")

@@ -38,7 +38,7 @@ def columns(leases: list[Lease]) -> dict[str, list[int] | list[str]]:
 
 
 def holds(held: Held, unwritten: list[Lease]) -> Holds:
-    """unwritten: leases that have ended but are not yet settled in the table."""
+    """The parameters of ADOPT.  unwritten: leases that have ended but are not yet settled in the table."""
     leases = list(held.values())
     return {**columns(leases), "known": [lease.token for lease in (*leases, *unwritten)]}
 

@@ -16,8 +16,12 @@ RANK_SOON = 0.01
 SETTINGS = "SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off"
 #: Of those in a schema that is named: their bodies name tables and functions without it.
 IN_SCHEMA = " SET search_path = {schema}"
+#: Of those that run with the rights of the tables' owner: in their path are our schema and, at its end, the caller's
+#: temporary tables, which would come first otherwise.  CURRENT is what `schema.upgrade` sets.
+AS_OWNER = " SET search_path = {schema}, pg_temp"
+AS_OWNER_IN_CURRENT = " SET search_path FROM CURRENT"
 #: Braces around anything else are SQL's.
-_NAME = re.compile(r"\{(schema|channel|batch|most_parked|probe|rank_soon|settings)\}")
+_NAME = re.compile(r"\{(schema|channel|batch|most_parked|probe|rank_soon|settings|definer)\}")
 
 
 def fill(statement: str, options: Options) -> str:
@@ -29,6 +33,8 @@ def fill(statement: str, options: Options) -> str:
         "most_parked": MOST_PARKED,
         "probe": PROBE_SECONDS,
         "rank_soon": RANK_SOON,
+        "definer": f"SECURITY DEFINER {SETTINGS}"
+        + (AS_OWNER.format(schema=options.schema) if options.schema else AS_OWNER_IN_CURRENT),
         "settings": SETTINGS + (IN_SCHEMA.format(schema=options.schema) if options.schema else ""),
     }
     return _NAME.sub(lambda found: str(values[found[1]]), statement)

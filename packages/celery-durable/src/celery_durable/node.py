@@ -19,6 +19,7 @@ from .ledger import SETTLED, Ledger, Ride
 from .loop_timer import TURN_SECONDS, LoopTimer
 from .options import Options
 from .reader import Claim, Reader
+from .retention import Retention
 from .session import Session
 from .statements import Statements, statements
 
@@ -48,19 +49,18 @@ class Node:
         fanout: Fanout | None = None,
         connect_timeout: float | None = 5,
     ) -> None:
-        self.url, self.options, self.thread = url, options, 0
+        self.url, self.options, self.thread, self.prefetch_count = url, options, 0, 0
         self.held: Held = {}
-        self.prefetch_count = 0
         self.timer = LoopTimer(self.step)
         self.fanout = fanout or Fanout(options, Announcements())
-        self._pid = os.getpid()
+        self._pid, self._begun = os.getpid(), False
         self._sql: Statements = statements(options)
         self.session = Session(url, options, self._sql, connect_timeout=connect_timeout)
         self._ledger = Ledger(self.session.run, self._sql)
         self.reader = Reader(options, self._sql, self.session)
+        self.retention = Retention(options, self._sql)
         self._heart_database = DeadlineDatabase(url, connect_timeout=connect_timeout)
         self._heart: Heart | None = None
-        self._begun = False
         self.pacing = CommitPacing()
         self.inbox = Inbox(self.held, self._ledger, options.max_deliveries, decode, deliver, is_stopping)
 
@@ -128,6 +128,7 @@ class Node:
                 if self.queues and not self.session.busy and monotonic() >= self.reader.poll_at:
                     self.reader.poll(self.prefetch_count)
                 self.fanout.serve(self.session, alone=not self.queues)
+                self.retention.serve(self.session)
                 self._hear()  # what came with the answers above makes the descriptor readable no more
                 self.session.worked()
         except SERVER_ERRORS as error:

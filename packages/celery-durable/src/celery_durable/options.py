@@ -34,6 +34,8 @@ class Options:
     #: {queue: so many of its window a node keeps free of it}: what a node reads only with what it has to spare, after
     #: its other queues; one that reads no other reads it as any.
     spare_queues: tuple[tuple[str, int], ...] = ()
+    #: A dead letter is dropped after so many days; None: never.  Of the values of several nodes the lowest counts.
+    dead_letter_days: float | None = 90.0
     #: False behind a pooler without sessions: no LISTEN and no lock; wake-up by poll, rescue by lease expiry.
     listen: bool = True
     #: A URL that reaches PostgreSQL itself, for the node's own session, when the broker URL leads to a pooler.  User
@@ -51,6 +53,11 @@ class Options:
             f"at most a third of lease_seconds ({self.lease_seconds:g})",
         )
         _require(type(self.max_deliveries) is int and self.max_deliveries > 0, "max_deliveries", "an integer above 0")
+        _require(
+            self.dead_letter_days is None or (_is_number(self.dead_letter_days) and self.dead_letter_days > 0),
+            "dead_letter_days",
+            "a number of days above 0, or None",
+        )
         _require(self.queue_order in ORDERS, "queue_order", " or ".join(ORDERS))
         _require(type(self.listen) is bool, "listen", "True or False")
         _require(

@@ -7,9 +7,10 @@
         for order in orders:
             bill.apply_async((order,), producer=producer)
 
-The message exists, and its consumers are notified, when the caller commits; after a rollback there was none.  No socket
-is opened, nothing is begun, committed or declared here, and no task code is needed to publish by name.  The transport's
-own producers have the same batches; those are transactions of their own.  `template.py` builds messages more quickly.
+The message exists, and its consumers are notified, when the caller commits; after a rollback there was none.  Nothing
+is begun or committed here, and no task code is needed to publish by name.  Only the first message of a queue that was
+never declared opens a session, for a moment: see own_commit.py.  The transport's own producers have the same batches;
+those are transactions of their own.  `template.py` builds messages more quickly.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,10 +26,13 @@ from kombu.transport import virtual
 from .database import Run, runner
 from .envelope import Letter, letter
 from .errors import DuplicateKey, LeaseTokenMissing
+from .own_commit import adds_queue
 from .statements import Statements, cached_statements
 
 #: Stores letters.
 Send = Callable[[Sequence[Letter]], None]
+#: Makes a queue of this name, if it is not there.
+AddQueue = Callable[[str], None]
 #: The first meets an unknown queue, the second a message that goes just then; a fifth has not been seen.
 ATTEMPTS = 5
 #: In one INSERT.
@@ -38,11 +42,11 @@ COLUMNS = Letter._fields[:7]
 MORE_COLUMNS = ("hint", "most_ready")
 
 
-def put(run: Run, sql: Statements, post: Letter) -> None:
+def put(run: Run, sql: Statements, post: Letter, add_queue: AddQueue | None = None) -> None:
     """Store one message, once: insert it, or update the leased row it retries.
 
-    The same task id again on the same queue: nothing changes.  A lease token that is no longer valid (a zombie's
-    retry): nothing at all.
+    add_queue: other than by `run`.  The same task id again on the same queue: nothing changes.  A lease token that is
+    no longer valid (a zombie's retry): nothing at all.
     Locks: the message row it retries; waits for an uncommitted holder of the same task id or unique key.
     Raises DuplicateKey, LeaseTokenMissing, and whatever `run` raises.
     """
@@ -54,26 +58,29 @@ def put(run: Run, sql: Statements, post: Letter) -> None:
         if run(sql.publish, parameters)[0][0] is not None:
             return None
         if found := run(sql.in_the_way, parameters):
-            task_id, token, is_same = found[0]
-            if not (post.replaces and token and task_id == post.task_id):
-                return _met(post, task_id, token, is_same=is_same)
+            task_id, is_leased, is_same = found[0]
+            if not (post.replaces and is_leased and task_id == post.task_id):
+                return _met(post, task_id, is_leased=is_leased, is_same=is_same)
             # What it replaces has ended, and its acknowledgement is on the way: that is void then, or was quicker.
-            if run(sql.retry, {**parameters, "lease_token": token})[0][0] is not None:
+            if any(row[0] is not None for row in run(sql.replace, parameters)):
                 return None
             continue
         # An unknown queue; or the message in the way has gone meanwhile, and then the name is there already.
-        run(sql.add_queue, parameters)
+        if add_queue is None:
+            run(sql.add_queue, parameters)
+        else:
+            add_queue(post.queue)
     raise OperationalError(f"message {post.task_id} could not be stored: its unique key changes hands too fast")
 
 
-def _met(post: Letter, task_id: str | None, token: str | None, *, is_same: bool) -> None:
+def _met(post: Letter, task_id: str | None, *, is_leased: bool, is_same: bool) -> None:
     if not is_same:
         raise DuplicateKey(str(post.unique_key), task_id)
-    if token and post.is_retry:
+    if is_leased and post.is_retry:
         raise LeaseTokenMissing(post.task_id)
 
 
-def put_many(run: Run, sql: Statements, posts: Sequence[Letter]) -> None:
+def put_many(run: Run, sql: Statements, posts: Sequence[Letter], add_queue: AddQueue | None = None) -> None:
     """Put each letter, in their order.  Those without a task id and retries go one by one."""
     many = [post for post in posts if post.task_id and not post.lease_token] if len(posts) > 1 else []
     stored: set[tuple[str, str]] = set()
@@ -88,7 +95,7 @@ def put_many(run: Run, sql: Statements, posts: Sequence[Letter]) -> None:
         stored.update((task_id, queue) for task_id, queue in rows)
     for post in posts:
         if (post.task_id, post.queue) not in stored:  # a conflict, or an unknown queue
-            put(run, sql, post)
+            put(run, sql, post, add_queue)
 
 
 def _columns(posts: Sequence[Letter], names: Sequence[str]) -> dict[str, Any]:
@@ -143,9 +150,10 @@ def producer_in(connection: Any, options: Mapping[str, Any] | None = None) -> "T
     options: `broker_transport_options`, needed only when they name a schema.
     """
     run, sql = runner(connection), cached_statements(options)
+    add_queue = adds_queue(connection, run, sql)
 
     def send(letters: Sequence[Letter]) -> None:
-        put_many(run, sql, letters)
+        put_many(run, sql, letters, add_queue)
 
     return TransactionProducer(send)
 

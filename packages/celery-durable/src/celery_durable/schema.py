@@ -8,7 +8,9 @@ Call it from a migration of Alembic or Django, or by hand, whenever the package 
 version that it brings: then it makes the same tables and functions with each later package.  A worker never upgrades:
 several processes that create tables at first use race, and some die.
 
-    python -m celery_durable.schema postgresql://me@localhost/shop [SCHEMA]
+    python -m celery_durable.schema postgresql://me@localhost/shop [SCHEMA] [--grant-worker ROLE]
+
+A role that is not the tables' owner gets its rights from `grant`, or from the command: what each may is in sql/grants.
 """
 
 import sys
@@ -20,7 +22,7 @@ from typing import Any
 import psycopg2
 
 from .database import connect_arguments, runner
-from .errors import BadOption, NewerSchema, OlderSchema
+from .errors import BadOption, NewerSchema, OlderSchema, Unsafe
 from .names import fill
 from .options import read_options
 
@@ -30,8 +32,15 @@ VERSION = 6
 TABLES = "tables.sql"
 FUNCTIONS = (
     "publish.sql", "claim.sql", "settle.sql", "upkeep.sql", "groups.sql", "dead_letters.sql", "counting.sql",
-    "group_counting.sql", "interface.sql",
+    "group_counting.sql", "interface.sql", "publishers.sql",
 )  # fmt: skip
+#: The files that older versions did not have -> the first version with it.
+ADDED = {"publishers.sql": 6}
+
+USAGE = (
+    "usage: python -m celery_durable.schema postgresql://USER:PASSWORD@HOST/DATABASE [SCHEMA]"
+    " [--grant-publisher ROLE] [--grant-worker ROLE]"
+)
 
 #: The oldest version that this package still makes, and brings up to date.
 OLDEST = 4
@@ -63,6 +72,18 @@ _VERSION = "SELECT version FROM {schema}kombu_schema"
 _RAISE = "UPDATE {schema}kombu_schema SET version = %(version)s"
 _PATH = "SELECT current_setting('search_path')"
 _SET_PATH = "SELECT set_config('search_path', %(path)s, true)"
+_WHERE = """(
+    SELECT nspname FROM pg_class JOIN pg_namespace AS n ON n.oid = relnamespace
+     WHERE pg_class.oid = to_regclass('{schema}kombu_message'))"""
+#: Of the tables and functions that are made, and of the functions that keep it (names.py): where the tables are.
+_OUR_PATH = f"""
+    SELECT coalesce(quote_ident(coalesce({_WHERE}, current_schema())) || ', pg_temp', current_setting('search_path'))"""
+_HAS_SCHEMA = "SELECT to_regnamespace(%(name)s) IS NOT NULL"
+_CREATE_SCHEMA = 'CREATE SCHEMA "{name}"'
+_NAMES = f"SELECT quote_ident({_WHERE}), quote_ident(%(role)s)"
+_MAY_CREATE = f"SELECT has_schema_privilege(%(role)s, {_WHERE}, 'CREATE')"
+#: What `grant` gives: the word -> files of sql/grants.
+RIGHTS = {"publisher": ("publisher.sql",), "worker": ("publisher.sql", "worker.sql")}
 
 
 def current(connection: Any, options: Mapping[str, Any] | None = None) -> int | None:
@@ -77,9 +98,10 @@ def upgrade(connection: Any, options: Mapping[str, Any] | None = None, *, to: in
     """Create the tables and functions of a version, or bring them to it, in the caller's transaction.
 
     -> the version that the database has then.  connection: psycopg2's, or a Connection or Session of SQLAlchemy;
-    options: as of `current`; to: OLDEST to VERSION.  A database of that version or a later one is left as it is.  Safe
-    at once from many processes: the others wait for the commit of the first.  Locks: an advisory lock, and the tables
-    that a step changes.  Raises: NewerSchema, OlderSchema, ValueError for another version, and nothing is changed then.
+    options: as of `current`; a schema that they name is created; to: OLDEST to VERSION.  A database of that version or
+    a later one is left as it is.  Safe at once from many processes: the others wait for the commit of the first.
+    Locks: an advisory lock, and the tables that a step changes.  Raises: NewerSchema, OlderSchema, ValueError for
+    another version, and nothing is changed then.
     """
     if not OLDEST <= to <= VERSION:
         raise ValueError(f"to: a version from {OLDEST} to {VERSION}, not {to}")
@@ -94,12 +116,43 @@ def upgrade(connection: Any, options: Mapping[str, Any] | None = None, *, to: in
         return found
     tables = [read(TABLES, to)] if found is None else [STEPS[version] for version in range(found + 1, to + 1)]
     [(path,)] = database.run(_PATH)
-    database.run(_SET_PATH, {"path": database.options.schema or path})
-    for statements in filter(None, (*tables, *(read(name, to) for name in FUNCTIONS))):
+    if name := database.options.schema:
+        _make_schema(database, name)
+        database.run(_SET_PATH, {"path": name})
+    [(ours,)] = database.run(_OUR_PATH)
+    database.run(_SET_PATH, {"path": ours})
+    for statements in filter(None, (*tables, *(read(name, to) for name in functions(to)))):
         database.run(statements)
     database.run(_SET_PATH, {"path": path})
     database.run(_RAISE, {"version": to})
     return to
+
+
+def grant(connection: Any, role: str, right: str, options: Mapping[str, Any] | None = None) -> None:
+    """Let a role publish, or also run workers and use the SQL interface, and nothing else.
+
+    right: a key of RIGHTS; connection, options: as of `upgrade`.  Grant it again after an upgrade.
+    Raises: Unsafe for a publisher that may create objects beside the tables.
+    """
+    database = _Database(connection, options)
+    given = {"role": role}
+    if database.run(_MAY_CREATE, given)[0][0] and right == "publisher":
+        raise Unsafe(role)
+    [(place, quoted)] = database.run(_NAMES, given)
+    for name in RIGHTS[right]:
+        text = files(__package__).joinpath("sql", "grants", name).read_text(encoding="utf-8")
+        database.run(text.replace("{role}", quoted).replace("{place}", place))
+
+
+def functions(version: int) -> list[str]:
+    """The files with the functions of a version."""
+    return [name for name in FUNCTIONS if ADDED.get(name, OLDEST) <= version]
+
+
+def _make_schema(database: "_Database", name: str) -> None:
+    """Unless it is there: who may use a schema need not have the right to create one."""
+    if not database.run(_HAS_SCHEMA, {"name": name})[0][0]:
+        database.run(_CREATE_SCHEMA.replace("{name}", name))
 
 
 def read(name: str, version: int = VERSION) -> str:
@@ -116,7 +169,7 @@ class _Database:
         self._run, self.options = runner(connection), read_options(options or {})
 
     def run(self, statement: str, parameters: Mapping[str, Any] | None = None) -> list[tuple[Any, ...]]:
-        """parameters: None: of a statement that has none, where a % is a %."""
+        """Run one.  parameters: None: of a statement that has none, where a % is a %."""
         text = fill(statement, self.options)
         rows = self._run(text.replace("%", "%%") if parameters is None else text, parameters or {})
         return [tuple(row) for row in rows]
@@ -131,17 +184,36 @@ def _current(database: _Database) -> int | None:
 
 
 def main(arguments: list[str]) -> str | None:
-    """The command.  arguments: the URL, and a schema.  -> what was wrong with them, or None."""
-    if not 1 <= len(arguments) <= 2:
-        return "usage: python -m celery_durable.schema postgresql://USER:PASSWORD@HOST/DATABASE [SCHEMA]"
-    url, *schema = arguments
+    """The command.  arguments: as in USAGE.  -> what was wrong with them, or None."""
+    wanted, places = _read(arguments)
+    if not 1 <= len(places) <= 2:
+        return USAGE
+    url, *schema = places
+    options = {"schema": schema[0]} if schema else None
     try:
         with closing(psycopg2.connect(**connect_arguments(url.removeprefix("durable+")))) as connection, connection:
             connection.set_session(isolation_level="READ COMMITTED")
-            print(f"version {upgrade(connection, {'schema': schema[0]} if schema else None)}")  # noqa: T201  the command's output
-    except (psycopg2.Error, BadOption, NewerSchema, OlderSchema, ValueError) as error:
+            print(f"version {upgrade(connection, options)}")  # noqa: T201  the command's output
+            for right, role in wanted:
+                grant(connection, role, right, options)
+    except (psycopg2.Error, BadOption, NewerSchema, OlderSchema, Unsafe, ValueError) as error:
         return f"celery_durable.schema: {str(error).strip()}"
     return None
+
+
+def _read(arguments: list[str]) -> tuple[list[tuple[str, str]], list[str]]:
+    """-> (right, role) of each --grant, and the other arguments; none for an option that is unknown or has no value."""
+    wanted, places, left = [], [], list(arguments)
+    while left:
+        word = left.pop(0)
+        right = word.removeprefix("--grant-")
+        if not word.startswith("-"):
+            places.append(word)
+        elif right in RIGHTS and left:
+            wanted.append((right, left.pop(0)))
+        else:
+            return [], []
+    return wanted, places
 
 
 if __name__ == "__main__":

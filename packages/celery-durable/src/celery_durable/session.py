@@ -87,7 +87,7 @@ class Session:
         self._database.close()
 
     def lose(self, error: Exception) -> None:
-        """It broke, or could not be opened: try again after a pause."""
+        """Try again after a pause: the session broke, or could not be opened."""
         if self.connected:
             logger.warning("event=broker_connection_lost error=%r", str(error).strip())
         first, longest = BACKOFF_SECONDS

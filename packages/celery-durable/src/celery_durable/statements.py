@@ -33,72 +33,39 @@ PUBLISH_EACH = """
                      ORDER BY place) AS given OFFSET 0) AS stored
      WHERE stored.id IS NOT NULL"""
 
-#: Many at once: arrays of the same length.  A group's messages are ranked one after the other; for those of a
-#: serializable transaction see sql/publish.sql.  -> (task id, queue) of the stored ones; conflicts and unknown queues
-#: are missing.  `told` is counted, because otherwise it would not run.
+#: Many at once: arrays of the same length.  -> (task id, queue) of the stored ones.
 PUBLISH_MANY = """
-    WITH given AS MATERIALIZED (
-        SELECT g.*, q.id AS queue_id
-          FROM unnest(%(queue)s::text[], %(payload)s::text[], %(task_id)s::text[], %(user_id)s::text[],
-                      %(unique_key)s::text[], %(delay)s::float8[], %(step)s::int[])
-               WITH ORDINALITY AS g (queue, payload, task_id, user_id, unique_key, delay, step, place)
-          JOIN {schema}kombu_queue AS q ON q.name = g.queue),
-    mode AS (SELECT current_setting('transaction_isolation') <> 'serializable' AS ranked),
-    flows AS MATERIALIZED (
-        SELECT queue_id, user_id, CASE WHEN (SELECT ranked FROM mode)
-                                       THEN {schema}kombu_message_rank(queue_id, user_id, min(step)) END AS rank
-          FROM given WHERE delay IS NULL GROUP BY queue_id, user_id),
-    parked AS MATERIALIZED (
-        SELECT queue_id, name FROM {schema}kombu_group WHERE (queue_id, name) IN (SELECT queue_id, user_id FROM flows)
-           FOR KEY SHARE SKIP LOCKED),
-    told AS MATERIALIZED (
-        SELECT pg_notify('{channel}', queue || CASE WHEN delay IS NOT NULL THEN E'\t' || round(delay::numeric, 3)
-                                                    WHEN ranked THEN '' ELSE E'\t{rank_soon}' END)
-          FROM (SELECT DISTINCT queue, queue_id, delay FROM given) AS hints, mode
-         WHERE CASE WHEN delay IS NOT NULL THEN {schema}kombu_message_sooner(delay)
-                    ELSE NOT ranked OR {schema}kombu_message_wanted(queue_id) END),
-    sorted AS (
-        SELECT given.*,
-               CASE WHEN delay IS NOT NULL THEN 'eta'
-                    WHEN (queue_id, user_id) IN (SELECT queue_id, name FROM parked) THEN 'parked' END AS reason,
-               sum(step) OVER (PARTITION BY queue_id, user_id, delay IS NULL ORDER BY place) - step AS ahead
-          FROM given),
-    stored AS (
-    INSERT INTO {schema}kombu_message
-           (visible, visible_at, delay_reason, payload, queue_id, task_id, user_id, unique_key, rank_step, rank)
-    SELECT reason IS NULL,
-           CASE WHEN reason IS DISTINCT FROM 'parked'
-                THEN clock_timestamp() + make_interval(secs => coalesce(delay, 0)) END,
-           reason, payload, queue_id, task_id, user_id, unique_key, step,
-           CASE WHEN reason IS NULL THEN (
-               SELECT rank FROM flows WHERE flows.queue_id = sorted.queue_id
-                  AND flows.user_id IS NOT DISTINCT FROM sorted.user_id) + ahead END
-      FROM sorted WHERE (SELECT count(*) FROM told) >= 0 ORDER BY place
-    ON CONFLICT DO NOTHING RETURNING task_id, queue_id)
-    SELECT stored.task_id, q.name FROM stored JOIN {schema}kombu_queue AS q ON q.id = stored.queue_id"""
+    SELECT stored_task, stored_queue FROM {schema}kombu_message_publish_many(
+        %(queue)s::text[], %(payload)s::text[], %(task_id)s::text[], %(user_id)s::text[], %(unique_key)s::text[],
+        %(delay)s::float8[], %(step)s::int[])"""
 
-#: Why nothing was stored: the conflicting message, if there is one (the task itself first).
-#: -> (its task id, its token, whether it is the same task on the same queue)
+#: Why nothing was stored: the message in the way, if there is one.
+#: -> (its task id, whether it is leased, whether it is the same task on the same queue)
 IN_THE_WAY = """
-    SELECT task_id, lease_token::text, is_same FROM (
-        SELECT task_id, lease_token, true AS is_same FROM {schema}kombu_message
-         WHERE task_id = %(task_id)s AND queue_id = (SELECT id FROM {schema}kombu_queue WHERE name = %(queue)s)
-        UNION ALL
-        SELECT task_id, lease_token, false FROM {schema}kombu_message WHERE unique_key = %(unique_key)s) AS found
-     ORDER BY is_same DESC LIMIT 1"""
+    SELECT task_id, is_leased, is_same
+      FROM {schema}kombu_message_in_the_way(%(queue)s, %(task_id)s, %(unique_key)s)"""
 
 #: A retry in place.  It is fenced: without the lease nothing happens, and it returns NULL.
 RETRY = """
     SELECT {schema}kombu_message_retry(
         %(task_id)s, %(lease_token)s::uuid, %(queue)s, %(payload)s, %(delay)s, %(snooze)s, %(park)s, %(seconds)s,
         %(hint)s)"""
+#: The same under whatever lease the task has, of the message that is in the way: what it replaces has ended.
+REPLACE = """
+    SELECT {schema}kombu_message_retry(
+        task_id, lease_token, %(queue)s, %(payload)s, %(delay)s, %(snooze)s, %(park)s, %(seconds)s, %(hint)s)
+      FROM (SELECT m.task_id, m.lease_token FROM {schema}kombu_message AS m
+              LEFT JOIN {schema}kombu_queue AS q ON q.id = m.queue_id AND q.name = %(queue)s
+             WHERE m.task_id = %(task_id)s AND m.lease_token IS NOT NULL
+               AND (q.id IS NOT NULL OR m.unique_key = %(unique_key)s)
+             ORDER BY q.id LIMIT 1) AS found"""
 
 PARK = "SELECT {schema}kombu_message_park(%(queue)s, %(group)s, %(seconds)s, %(task_id)s)"
 WAKE = """
     SELECT {schema}kombu_message_wake(id, %(group)s, %(most)s) FROM {schema}kombu_queue WHERE name = %(queue)s"""
 
-ADD_QUEUE = "INSERT INTO {schema}kombu_queue (name) VALUES (%(queue)s) ON CONFLICT DO NOTHING"
-HAS_QUEUE = "SELECT 1 FROM {schema}kombu_queue WHERE name = %(queue)s"
+ADD_QUEUE = "SELECT {schema}kombu_queue_add(%(queue)s)"
+HAS_QUEUE = "SELECT 1 WHERE {schema}kombu_queue_exists(%(queue)s)"
 NOTIFY = "SELECT pg_notify('{channel}', %(hint)s)"
 
 #: The caller sorts: RETURNING keeps no order.  Columns are named, so that a prepared claim survives an added column.
@@ -185,19 +152,11 @@ JOIN = """
     SELECT pg_advisory_lock(%(owner)s); LISTEN "{channel}";
     INSERT INTO {schema}kombu_node (lock, name, poll_seconds, spare_queues)
     VALUES (%(owner)s, %(name)s, %(poll)s, CAST(%(spare)s AS jsonb))"""
-#: Unless a message stays leased because another transaction has locked it: other nodes find it by the name.  Names of
-#: dead sessions are deleted too, including this node's own from before a server restart: it may be the last node.
-LEAVE = """
-    DELETE FROM {schema}kombu_node AS n
-     WHERE (lock = %(owner)s OR pg_try_advisory_xact_lock_shared(lock))
-       AND NOT EXISTS (
-             SELECT FROM {schema}kombu_message WHERE lease_owner = n.lock AND visible_at > clock_timestamp())"""
+LEAVE = "SELECT {schema}kombu_message_leave(%(owner)s)"
 
 POLL = "SELECT * FROM {schema}kombu_message_poll(%(queues)s, %(owner)s, %(settled)s, %(since)s, %(prefetch)s)"
 
-SIZE = """
-    SELECT count(*) FROM {schema}kombu_message
-     WHERE queue_id = (SELECT id FROM {schema}kombu_queue WHERE name = %(queue)s) AND visible"""
+SIZE = "SELECT {schema}kombu_queue_size(%(queue)s)"
 
 #: Waiting messages only: a running message is settled by the node that runs it.
 PURGE = """
@@ -206,6 +165,13 @@ PURGE = """
          WHERE queue_id = (SELECT id FROM {schema}kombu_queue WHERE name = %(queue)s) AND lease_token IS NULL
         RETURNING 1)
     SELECT count(*) FROM gone"""
+
+#: Of tasks that nobody runs: ready, or waiting for whatever.  Locks: the rows, skipping what is just being claimed.
+REVOKE = """
+    DELETE FROM {schema}kombu_message WHERE id IN (
+        SELECT id FROM {schema}kombu_message
+         WHERE task_id = ANY (%(task_ids)s::text[]) AND lease_token IS NULL ORDER BY id FOR UPDATE SKIP LOCKED)
+    RETURNING task_id"""
 
 #: Letters with these ids, of a queue and for a reason; NULL: any.  The driver writes the values into the text, so
 #: the planner sees which of these conditions do not apply.
@@ -223,6 +189,16 @@ DROP_DEAD = """
     DELETE FROM {schema}kombu_dead_letter WHERE id IN (
         SELECT id FROM {schema}kombu_dead_letter WHERE id = ANY (%(ids)s::bigint[]) ORDER BY id FOR UPDATE SKIP LOCKED)
     RETURNING id"""
+
+#: The oldest only are looked at: their ids are the lowest.  -> how many were older than `days`
+EXPIRE_DEAD = """
+    WITH gone AS (
+        DELETE FROM {schema}kombu_dead_letter WHERE id IN (
+            SELECT id FROM (
+                SELECT id, died_at FROM {schema}kombu_dead_letter ORDER BY id LIMIT {batch} FOR UPDATE SKIP LOCKED
+            ) AS oldest WHERE died_at < clock_timestamp() - make_interval(secs => %(days)s * 86400))
+        RETURNING 1)
+    SELECT count(*) FROM gone"""
 
 FACTS = "SELECT * FROM {schema}kombu_message_facts()"
 GROUPS = "SELECT * FROM {schema}kombu_message_groups(%(queue)s, %(group)s, %(most)s)"
@@ -242,6 +218,7 @@ class Statements:
     publish_many: str = PUBLISH_MANY
     in_the_way: str = IN_THE_WAY
     retry: str = RETRY
+    replace: str = REPLACE
     park: str = PARK
     wake: str = WAKE
     add_queue: str = ADD_QUEUE
@@ -264,10 +241,12 @@ class Statements:
     poll: str = POLL
     size: str = SIZE
     purge: str = PURGE
+    revoke: str = REVOKE
     list_dead: str = LIST_DEAD
     next_dead: str = NEXT_DEAD
     redrive: str = REDRIVE
     drop_dead: str = DROP_DEAD
+    expire_dead: str = EXPIRE_DEAD
     facts: str = FACTS
     groups: str = GROUPS
 

@@ -19,6 +19,7 @@ from kombu.serialization import dumps, loads
 
 from .database import runner
 from .envelope import Letter, addressed
+from .own_commit import adds_queue
 from .publish import LETTERS, TransactionProducer, put, put_many
 from .statements import cached_statements
 
@@ -85,7 +86,8 @@ class Template:
 
         broker_options: as of `producer_in`.  Raises what `put` does.
         """
-        put(runner(connection), cached_statements(broker_options), self.fill(task_id, args, kwargs, headers))
+        run, sql = runner(connection), cached_statements(broker_options)
+        put(run, sql, self.fill(task_id, args, kwargs, headers), adds_queue(connection, run, sql))
 
 
 def _cut(text: str, mark: str) -> list[str]:
@@ -109,6 +111,7 @@ def send_many(
     the same for all.  Raises what `put` does; roll back in that case.
     """
     run, sql = runner(connection), cached_statements(broker_options)
+    add_queue = adds_queue(connection, run, sql)
     template = Template(app, name, options)
     ids: list[str] = []
     letters: list[Letter] = []
@@ -116,7 +119,7 @@ def send_many(
         ids.append(str(uuid4()))
         letters.append(template.fill(ids[-1], args, kwargs))
         if len(letters) >= LETTERS:
-            put_many(run, sql, letters)
+            put_many(run, sql, letters, add_queue)
             letters.clear()
-    put_many(run, sql, letters)
+    put_many(run, sql, letters, add_queue)
     return ids

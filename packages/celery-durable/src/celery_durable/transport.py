@@ -2,6 +2,7 @@
 
 # ruff: noqa: D102, ARG002, FBT002  the methods and their parameters are kombu's
 
+import logging
 import select
 from time import monotonic, sleep
 from typing import Any
@@ -12,20 +13,30 @@ from kombu.transport import base, virtual
 from . import addresses
 from .announcements import announcements_of
 from .broadcast import Herald
+from .celery_worker import end_starting
 from .channel import Channel
-from .database import CONNECTION_ERRORS, Database, Row
+from .database import CONNECTION_ERRORS, UNDEFINED, Database, Row
+from .errors import BadOption, MissingTables
 from .fanout import Fanout
 from .node import Node
 from .options import read_options
 from .shared_session import SharedSession
 from .statements import statements
 
+logger = logging.getLogger(__name__)
+
 #: A blocking consumer whose window is full looks this often whether another thread acknowledged something.
 FULL_WINDOW_SECONDS = 0.05
+#: Of a broker URL; libpq itself goes from one server to the next.
+FORMS = (
+    "celery-durable needs one URL, such as durable://me@host/shop.  With several servers it is"
+    " durable://me@/shop?host=a&host=b&target_session_attrs=read-write, or"
+    " durable://me@a:5432,b:5432/shop?target_session_attrs=read-write"
+)
 
 
 class Transport(virtual.Transport):
-    """The transport of `durable+postgresql+psycopg2://…`."""
+    """The transport of `durable://…` and `durable+postgresql://…`."""
 
     Channel = Channel
     can_parse_url = True
@@ -43,7 +54,8 @@ class Transport(virtual.Transport):
     def __init__(self, client: Any, **kwargs: Any) -> None:
         super().__init__(client, **kwargs)
         self.client: Any
-        self._hide_secrets(client)
+        self._complete(client)
+        self._refuse_several(client)
         self.options = read_options(client.transport_options)
         #: Without its password, as everything that is kept here: see addresses.py.
         self.url: str = client.hostname
@@ -56,20 +68,60 @@ class Transport(virtual.Transport):
         self._loop: Any = None
 
     @staticmethod
-    def _hide_secrets(client: Any) -> None:
-        """From here on the connection has them no more, nor have its copies, its `info()` and its errors."""
-        client.hostname = addresses.hide(client.hostname)
-        client.alt[:] = [_hidden(alternate) for alternate in client.alt]
+    def _complete(client: Any) -> None:
+        """From here on its URLs say what `broker_use_ssl` does, and have no secrets; so have its copies and `info()`.
+
+        Every session begins with one of these URLs, and so none begins without TLS.  Raises BadOption.
+        """
+        prefix = f"{client.uri_prefix}+" if client.uri_prefix else ""
+        # not its errors either
+        client.alt[:] = [_hidden(alternate, prefix) for alternate in client.alt]
+        if "://" not in client.hostname:
+            raise BadOption(f"{FORMS}; not the host {client.hostname!r}")
+        for name in ("userid", "password", "port", "credential_provider"):  # Celery has settings for some of them
+            if getattr(client, name, None):
+                raise BadOption(f"{FORMS}.  {name!r} is given beside it, and would have no effect")
+        client.hostname = addresses.with_ssl(addresses.hide(client.hostname), client.ssl)
         if direct := client.transport_options.get("direct_url"):
-            client.transport_options = client.transport_options | {"direct_url": addresses.hide(direct)}
+            whole = addresses.with_ssl(addresses.hide(direct), client.ssl)
+            client.transport_options = client.transport_options | {"direct_url": whole}
+
+    @staticmethod
+    def _refuse_several(client: Any) -> None:
+        """A list of URLs kombu takes apart one by one, and finds no transport of the name before the `://`.
+
+        Raises BadOption.
+        """
+        prefix = f"{client.uri_prefix}+" if client.uri_prefix else ""
+        own = {addresses.with_ssl(alternate.removeprefix(prefix), client.ssl) for alternate in client.alt[:1]}
+        if any(alternate != client.alt[0] for alternate in client.alt) or own - {client.hostname}:
+            raise BadOption(f"the broker is one URL, not {len(client.alt)} with ';' between them or in a list: {FORMS}")
+        client.alt.clear()
+        client.cycle = None
 
     def as_uri(self, uri: str, include_password: bool = False, mask: str = "**") -> str:
         """For people, and so never with the password, whoever asks: Flower would show it."""
-        return f"{self.client.uri_prefix}+{addresses.as_uri(uri, mask)}"
+        shown = addresses.as_uri(uri, mask)
+        return f"{self.client.uri_prefix}+{shown}" if self.client.uri_prefix else shown
 
     def run(self, statement: str, parameters: Any) -> list[Row]:
         """For what a worker sends beside its tasks: through its node's session when this is the node's thread."""
-        return self._shared.run(statement, parameters)
+        try:
+            return self._shared.run(statement, parameters)
+        except UNDEFINED as error:
+            raise self.missing(error) from None
+
+    def missing(self, error: Exception) -> MissingTables:
+        """What to raise for one of UNDEFINED.  Raises SystemExit in a worker that begins."""
+        found = MissingTables(self.url, self.options.schema, error)
+        end_starting(found)
+        return found
+
+    def revoke(self, task_ids: list[str]) -> None:
+        """Delete what waits of these tasks; what runs is for Celery to end.  Raises one of SERVER_ERRORS."""
+        gone = self.run(statements(self.options).revoke, {"task_ids": task_ids})
+        if gone:
+            logger.info("event=revoked tasks=%s", ",".join(task_id for (task_id,) in gone))
 
     def begin(self, task_id: str, token: str) -> None:
         """Its code begins now, under this lease.  Raises one of SERVER_ERRORS."""
@@ -98,7 +150,10 @@ class Transport(virtual.Transport):
     def prepare(self, node: Node) -> None:
         """Before a node's first use.  Raises one of CONNECTION_ERRORS."""
         node.timer.loop = self._loop
-        node.open()
+        try:
+            node.open()
+        except UNDEFINED as error:
+            raise self.missing(error) from None
         # A consumer declares its queues and publishes no more: one session less per node.
         self.database.close()
 
@@ -151,8 +206,6 @@ class Transport(virtual.Transport):
             listening[descriptor].read()
 
 
-def _hidden(alternate: Any) -> Any:
-    """One of several broker URLs, each with the name of its transport before it."""
-    if not isinstance(alternate, str) or not (prefix := alternate.partition("://")[0].partition("+"))[2]:
-        return alternate
-    return f"{prefix[0]}+{addresses.hide(alternate.removeprefix(f'{prefix[0]}+'))}"
+def _hidden(alternate: Any, prefix: str) -> str:
+    """One of several broker URLs, with the name of its transport before it."""
+    return f"{prefix}{addresses.hide(str(alternate).removeprefix(prefix))}"

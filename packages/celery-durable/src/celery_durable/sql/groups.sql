@@ -35,7 +35,8 @@ END $$;
 -- and a later statement looks once more; while some publisher holds the row, the group stays.  A transaction of a
 -- stricter level has one snapshot for all its statements: it leaves the group to the next probe, as no group may be
 -- forgotten while a message of it is parked.  Locks: the group, unless it is locked.
-CREATE OR REPLACE FUNCTION kombu_group_forget(which integer, flow text) RETURNS void LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION kombu_group_forget(which integer, flow text) RETURNS void
+LANGUAGE plpgsql {settings} AS $$
 BEGIN
     IF current_setting('transaction_isolation') IN ('repeatable read', 'serializable')
        OR EXISTS (SELECT FROM kombu_message WHERE queue_id = which AND coalesce(user_id, '') = flow

@@ -179,12 +179,13 @@ BEGIN
 END $$;
 
 -- Take a group's name out of the tables: what a worker holds of it goes on in no group.  What waits of it should have
--- been deleted or moved before; its dead letters are the caller's to delete.  Reads all messages.  Locks: those.
+-- been deleted or moved before; a group of which something is parked all the same stays.  Its dead letters are the
+-- caller's to delete.  Reads all messages.  Locks: those, and the group.
 CREATE OR REPLACE FUNCTION broker_forget(group_name text) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
     UPDATE {schema}kombu_message SET user_id = NULL WHERE user_id = group_name AND lease_token IS NOT NULL;
-    DELETE FROM {schema}kombu_group WHERE name = group_name;
+    PERFORM {schema}kombu_group_forget(queue_id, name) FROM {schema}kombu_group WHERE name = group_name;
     DELETE FROM {schema}kombu_broadcast AS b WHERE strpos(b::text, group_name) > 0;
 END $$;
 

@@ -20,6 +20,8 @@
 -- node that is told of it ranks it with its next poll (kombu_message_take_in).
 --
 -- Locks of each function: the message rows it changes, skipping locked ones.
+--
+-- The functions that a publisher calls run with the rights of the tables' owner: see publishers.sql.
 
 -- -> the rank of a message that becomes ready now.  `lowest`: the queue's floor, which leaves out the dead entries at the
 -- beginning of the index.  A group that has a ready message is behind the head of its queue already.  It has no settings
@@ -109,7 +111,7 @@ CREATE OR REPLACE FUNCTION kombu_message_publish(
     queue_name text, body text, task text, flow text, key text, delay double precision, step integer, hint text,
     most_ready integer DEFAULT NULL
 ) RETURNS bigint
-LANGUAGE plpgsql {settings} AS $$
+LANGUAGE plpgsql {definer} AS $$
 DECLARE
     which integer;
     lowest bigint;

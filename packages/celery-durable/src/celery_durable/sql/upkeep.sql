@@ -103,6 +103,24 @@ BEGIN
     RETURN coalesce(cardinality(touched), 0);
 END $$;
 
+-- Forget a node that stops, and each dead one, unless a lease names it: other nodes find the message by the name.  The
+-- node may be the last one, so it forgets its own sessions from before a restart of the server, too.  That a lock is
+-- free is seen before the statement that looks for leases: that one sees what a session claimed just before its end.
+-- Locks: each dead node's advisory lock, shared, until the end; the names, skipping locked ones.
+CREATE OR REPLACE FUNCTION kombu_message_leave(me bigint) RETURNS void
+LANGUAGE plpgsql {settings} AS $$
+DECLARE
+    one bigint;
+BEGIN
+    FOR one IN SELECT lock FROM kombu_node LOOP
+        IF one = me OR pg_try_advisory_xact_lock_shared(one) THEN
+            DELETE FROM kombu_node WHERE lock IN (SELECT lock FROM kombu_node WHERE lock = one FOR UPDATE SKIP LOCKED)
+               AND NOT EXISTS (
+                     SELECT FROM kombu_message WHERE lease_owner = one AND visible_at > clock_timestamp());
+        END IF;
+    END LOOP;
+END $$;
+
 -- Wake one message of each parked group that was left alone for too long.
 CREATE OR REPLACE FUNCTION kombu_message_probe(which integer, upto timestamptz, most integer) RETURNS void
 LANGUAGE plpgsql {settings} AS $$
