@@ -1,4 +1,4 @@
-"""The gate of a language model: limits and circuit of all processes together (docs/adr/0048), shares (0070)."""
+"""The gate of a language model: limits and circuit of all processes together (docs/adr/0048), shares (0069)."""
 
 from __future__ import annotations
 

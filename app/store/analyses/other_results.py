@@ -1,4 +1,4 @@
-"""Results of other commits of a repository, to compare one with (docs/adr/0071)."""
+"""Results of other commits of a repository, to compare one with (docs/adr/0070)."""
 
 from __future__ import annotations
 

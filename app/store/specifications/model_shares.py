@@ -1,4 +1,4 @@
-"""What each account has used of the day of the language models (docs/adr/0070)."""
+"""What each account has used of the day of the language models (docs/adr/0069)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The previous inventory and those to compare with follow the branch, whatever dates commits have (docs/adr/0071)."""
+"""The previous inventory and those to compare with follow the branch, whatever dates commits have (docs/adr/0070)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whoever has used their share of the model's day gets built-in sentences, and others go on (docs/adr/0070)."""
+"""Whoever has used their share of the model's day gets built-in sentences, and others go on (docs/adr/0069)."""
 
 from __future__ import annotations
 

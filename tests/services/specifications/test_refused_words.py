@@ -1,4 +1,4 @@
-"""Words that a model does not get right are not requested again, unless somebody pays for all anew (docs/adr/0070)."""
+"""Words that a model does not get right are not requested again, unless somebody pays for all anew (docs/adr/0069)."""
 
 from __future__ import annotations
 
