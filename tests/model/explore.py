@@ -3,7 +3,7 @@
 A state is three jobs, in order, and nothing else: what they share is the sum of what each holds.  Jobs are numbered when
 first met, so that a state is one integer; what a job can do depends on itself and on the sums over the others alone, so
 it is worked out once for each such pair.  For the same reason jobs of one service may change places in every state of a
-history: such orders are visited as one, with the numbers ascending, and counted as all (docs/adr/0069).
+history: such orders are visited as one, with the numbers ascending, and counted as all (docs/adr/0071).
 """
 
 from __future__ import annotations
