@@ -34,6 +34,7 @@ from app.services.policy import Policy
 from app.store.accounts import users
 from app.store.analyses.file_lists import Listing
 from app.store.analyses.inventories import FileRow
+from app.store.core import connections
 from app.store.core.session import Session
 from app.store.core.unit_of_work import JobMessage, UnitOfWork
 from app.store.jobs.idempotency import Stored
@@ -45,6 +46,14 @@ from tests.tiers import pytest_collection_modifyitems  # noqa: F401  a hook
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 A_FILE = FileRow("tests/test_a.py", "a" * 40, "pytest", [{"name": "test_a", "line": 1, "suites": []}], None)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def patience() -> Iterator[None]:
+    """A busy machine may stop a test in a transaction for longer than the service lets a client stop."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(connections.LIMITS, "idle_in_transaction_session_timeout", "55s")
+        yield
 
 
 @pytest.fixture(scope="session")
