@@ -38,7 +38,6 @@ from app.store.core import connections
 from app.store.core.session import Session
 from app.store.core.unit_of_work import JobMessage, UnitOfWork
 from app.store.jobs.idempotency import Stored
-from app.web.jobs.job_json import rendered
 from tests.databases import Databases, template
 from tests.nodes import Nodes
 from tests.skips import pytest_make_collect_report, pytest_runtest_makereport  # noqa: F401  hooks
@@ -93,6 +92,8 @@ def uow(databases: Databases, database_url: str) -> Iterator[UnitOfWork]:
 
 def keyed(name: str, fingerprint: bytes) -> Key[Answer]:
     """An Idempotency-Key whose answers are kept as the web keeps them."""
+    from app.web.jobs.job_json import rendered  # a second of imports, which the process that runs no test does without
+
     return Key(name, fingerprint, rendered)
 
 
