@@ -62,7 +62,7 @@ BAD = {
     "too much": (answers.too_much, Fault.TOO_LARGE),
     "compressed": (lambda call: Raw(b"\x1f\x8b", headers={"content-encoding": "gzip"}), Fault.NO_JSON),
     "no choices": (lambda call: Raw(b'{"choices": []}'), Fault.NO_JSON),
-    "no text": (lambda call: Raw(b'{"choices": [{"message": {"content": null}}]}'), Fault.NO_JSON),
+    "no text": (lambda call: Raw(b'{"choices": [{"message": {"content": null}}]}'), Fault.BAD_ANSWER),
     "a list": (lambda call: "[]", Fault.BAD_ANSWER),
     "nested beyond reason": (lambda call: "[" * 100_000, Fault.BAD_ANSWER),
     "its shell nested beyond reason": (lambda call: Raw(b'{"choices":' * 100_000), Fault.NO_JSON),
