@@ -1,6 +1,7 @@
 // What axe finds on a page.  Its look at contrast takes a millisecond for each text, so of texts that are painted alike,
-// on grounds that are painted alike, it is shown some: the first, the last, and others between.
-async ({ options, most }) => {
+// on grounds that are painted alike, it is shown some: the first, the last, and others between.  This takes a second run,
+// which is not worth it on a page of few texts.
+async ({ options, most, few }) => {
   const OWN = [
     "color", "backgroundColor", "backgroundImage", "opacity", "fontSize", "fontWeight", "textShadow", "position", "zIndex",
     "filter", "mixBlendMode", "clip", "clipPath", "overflowX", "overflowY", "display",
@@ -26,9 +27,12 @@ async ({ options, most }) => {
   const own = (element) => [...element.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE).map((node) => node.data).join("").trim();
 
   const alike = new Map();
+  let texts = 0;
   for (const element of document.body.querySelectorAll("*")) {
-    const text = own(element), isField = element.matches(FIELD);
+    const text = own(element);
+    const isField = element.matches(FIELD);
     if (!text && !isField) continue;
+    texts += 1;
     const isShown = element.checkVisibility({ visibilityProperty: true, contentVisibilityAuto: true });
     const words = isField ? element.localName : [text.length > 1, /[\p{L}\p{N}]/u.test(text)].join();
     const key = [painted(element), words, isShown && element.offsetWidth > 1].join();
@@ -40,10 +44,10 @@ async ({ options, most }) => {
     return [...new Set(Array.from({ length: most }, (_, turn) => elements[Math.min(elements.length - 1, Math.round(turn * step))]))];
   };
 
+  const include = [...alike.values()].flatMap(some);
+  if (texts < few || include.length > texts / 2) return (await axe.run(options)).violations;
   const contrast = "color-contrast";
   const { violations } = await axe.run({ ...options, rules: { ...options.rules, [contrast]: { enabled: false } } });
-  const include = [...alike.values()].flatMap(some);
-  if (!include.length) return violations;
   const seen = await axe.run({ include }, { resultTypes: options.resultTypes, runOnly: { type: "rule", values: [contrast] } });
   return [...violations, ...seen.violations];
 }

@@ -24,8 +24,8 @@ ALSO = (
     "target-size", "label-content-name-mismatch", "identical-links-same-purpose", "focus-order-semantics",
     "table-fake-caption", "td-has-header", "p-as-heading", "css-orientation-lock",
 )  # fmt: skip
-#: Of texts that are painted alike, so many are shown to the rule about contrast.
-MOST = 6
+#: Of texts that are painted alike, so many are shown to the rule about contrast; a page with fewer texts is shown whole.
+MOST, FEW = 6, 150
 OPTIONS = {"resultTypes": ["violations"], "rules": {rule: {"enabled": True} for rule in ALSO}}
 
 
@@ -58,7 +58,7 @@ def violations(page: Page) -> list[str]:
     """What axe finds, a line for each element."""
     if not page.evaluate("typeof axe === 'object'"):
         page.evaluate(AXE_SCRIPT)
-    found: list[dict[str, Any]] = page.evaluate(AXE, {"options": OPTIONS, "most": MOST})
+    found: list[dict[str, Any]] = page.evaluate(AXE, {"options": OPTIONS, "most": MOST, "few": FEW})
     return [f"{rule['id']}: {node['html'][:160]} {_why(node)}" for rule in found for node in rule["nodes"]]
 
 
