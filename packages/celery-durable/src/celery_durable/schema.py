@@ -2,7 +2,7 @@
 
     from celery_durable import schema
 
-    schema.upgrade(connection, to=5)    # a psycopg2 connection, or a SQLAlchemy Connection or Session; then commit
+    schema.upgrade(connection, to=6)    # a psycopg2 connection, or a SQLAlchemy Connection or Session; then commit
 
 Call it from a migration of Alembic or Django, or by hand, whenever the package has changed.  A migration names the
 version that it brings: then it makes the same tables and functions with each later package.  A worker never upgrades:
@@ -26,7 +26,7 @@ from .options import read_options
 
 #: Of the tables and functions in `sql/`.  It grows with each change of them; tests/test_schema.py holds that.  A file
 #: that changes is first copied to `sql/VERSION/`, where `read` finds what an older version had.
-VERSION = 5
+VERSION = 6
 TABLES = "tables.sql"
 FUNCTIONS = (
     "publish.sql", "claim.sql", "settle.sql", "upkeep.sql", "groups.sql", "dead_letters.sql", "counting.sql",
@@ -39,6 +39,12 @@ OLDEST = 4
 #: that, so these change tables, and drop functions whose signature changes.
 STEPS: Mapping[int, str] = {
     5: "",  # functions only: what is to be cancelled is not parked
+    6: """
+        ALTER TABLE kombu_node ADD suspected_at timestamptz;
+        CREATE UNLOGGED TABLE kombu_judgement (
+            judged_at timestamptz NOT NULL,
+            any_leases boolean NOT NULL,
+            only_one boolean PRIMARY KEY DEFAULT true CHECK (only_one));""",
 }
 
 _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('{channel} schema', 0))"

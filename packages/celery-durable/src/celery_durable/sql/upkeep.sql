@@ -112,36 +112,86 @@ BEGIN
     END LOOP;
 END $$;
 
--- The look of an idle node: promote what is due, give back what dead nodes held, and say what comes next.
+-- Judge the other nodes.  A node is dead when its lock was free in two looks a second apart: all its sessions had ended,
+-- and in that second it took the lock in none.  The first look writes down the doubt, a new session of the node takes
+-- that back (statements.py, NAME), and the second look, of any node, takes back what the dead one held.
+-- (Less 50 ms: who asks after a second by its own clock shall not be too early.)
+-- One node judges for all, once in a second: who comes sooner gets the last answer, so that the cost of a thousand nodes
+-- is not their square.
+-- `settled`: see the poll; `at_once`: judge although somebody just did.
+-- -> (does another node hold leases, NULL when nobody did a moment ago; does one that is in doubt; how many were rescued)
+-- Locks: the row of the judgement, each free lock of a node, until the end, and the nodes' rows, skipping locked ones.
+CREATE OR REPLACE FUNCTION kombu_message_judge(
+    me bigint, settled boolean, at_once boolean, OUT others boolean, OUT doubted boolean, OUT moved integer
+) LANGUAGE plpgsql {settings} AS $$
+DECLARE
+    clock timestamptz := clock_timestamp();
+    is_due boolean;
+    held boolean;
+    sibling bigint;
+    doubted_at timestamptz;
+BEGIN
+    doubted := false;
+    moved := 0;
+    SELECT judged_at NOT BETWEEN clock - interval '0.95 s' AND clock, nullif(any_leases, false) INTO is_due, others
+      FROM kombu_judgement;
+    IF NOT FOUND THEN
+        INSERT INTO kombu_judgement VALUES (clock, false) ON CONFLICT DO NOTHING;
+    END IF;
+    IF is_due AND settled THEN
+        PERFORM FROM kombu_judgement FOR NO KEY UPDATE SKIP LOCKED;
+        is_due := FOUND;
+    END IF;
+    IF NOT settled OR NOT coalesce(is_due, true) AND NOT at_once THEN
+        RETURN;
+    END IF;
+    others := false;
+    FOR sibling IN SELECT lock FROM kombu_node WHERE lock IS DISTINCT FROM me LOOP
+        held := EXISTS (SELECT FROM kombu_message WHERE lease_owner = sibling AND visible_at > clock);
+        others := others OR held;
+        IF pg_try_advisory_xact_lock(sibling) THEN
+            -- Not before: the node may have been back since the loop began.
+            SELECT suspected_at INTO doubted_at FROM kombu_node WHERE lock = sibling FOR NO KEY UPDATE SKIP LOCKED;
+            IF NOT FOUND THEN
+                CONTINUE;
+            ELSIF doubted_at IS NULL THEN
+                UPDATE kombu_node SET suspected_at = clock WHERE lock = sibling;
+                doubted := doubted OR held;
+            ELSIF doubted_at <= clock - interval '0.95 s' THEN
+                moved := moved + kombu_message_rescue(sibling, clock, {batch});
+            ELSE
+                doubted := doubted OR held;
+            END IF;
+        END IF;
+    END LOOP;
+    UPDATE kombu_judgement
+       SET judged_at = clock, any_leases = others
+           OR EXISTS (SELECT FROM kombu_message WHERE lease_owner = me AND visible_at > clock)
+     WHERE only_one IN (SELECT only_one FROM kombu_judgement FOR NO KEY UPDATE SKIP LOCKED);
+END $$;
+
+-- The look of an idle node: promote what is due, judge the other nodes, and say what comes next.
 -- `since`: promote only what became due after it, and look for ready ones above the floor only; NULL: look at all.
 -- `settled` is false just after a reconnect: when the server went away every node lost its lock, so nobody may be
 -- judged dead before all had time to come back.
 -- `prefetch_count`: what the node takes at once; it is written down with its queues whenever either has changed.
 -- -> (queues with ready messages, seconds until the next is due or NULL, does another node hold leases, the clock)
--- Locks besides: each dead node's advisory lock, shared, until the end.
+-- Locks besides: those of judging.
 CREATE OR REPLACE FUNCTION kombu_message_poll(
     queues text[], me bigint, settled boolean, since timestamptz, prefetch_count integer DEFAULT NULL,
     OUT ready text[], OUT due double precision, OUT others boolean, OUT clock timestamptz
 ) LANGUAGE plpgsql {settings} AS $$
 DECLARE
     one record;
-    sibling bigint;
-    moved integer := 0;
+    moved integer;
     coming timestamptz;
 BEGIN
     clock := clock_timestamp();
     ready := ARRAY[]::text[];
-    others := false;
     UPDATE kombu_node AS n SET queues = kombu_message_poll.queues, prefetch_count = kombu_message_poll.prefetch_count
      WHERE n.lock = me AND (n.queues, n.prefetch_count)
            IS DISTINCT FROM (kombu_message_poll.queues, kombu_message_poll.prefetch_count);
-    FOR sibling IN SELECT lock FROM kombu_node WHERE lock IS DISTINCT FROM me LOOP
-        IF settled AND pg_try_advisory_xact_lock_shared(sibling) THEN
-            moved := moved + kombu_message_rescue(sibling, clock, {batch});
-        ELSE
-            others := others OR EXISTS (SELECT FROM kombu_message WHERE lease_owner = sibling AND visible_at > clock);
-        END IF;
-    END LOOP;
+    SELECT j.others, j.moved INTO others, moved FROM kombu_message_judge(me, settled, false) AS j;
     FOR one IN SELECT id, name, paused_at, CASE WHEN since IS NULL THEN 0 ELSE rank_floor END AS lowest
                  FROM kombu_queue WHERE name = ANY (queues) ORDER BY id LOOP
         moved := moved + kombu_message_promote(one.id, coalesce(since, '-infinity'), clock, settled, {batch})
