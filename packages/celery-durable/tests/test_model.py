@@ -250,7 +250,7 @@ class History(RuleBasedStateMachine):
         doomed._pid = -1
         self.holders[which] = self.new_holder()
         for _ in range(2):  # in doubt, and dead a second later
-            self.run("SELECT kombu_message_judge(NULL, true, true)", {})
+            self.run("SELECT kombu_message_judge(NULL, true, 0)", {})
             self.run("UPDATE kombu_node SET suspected_at = suspected_at - interval '1 min'", {})
         for message in self.messages.values():
             if message.token in held:

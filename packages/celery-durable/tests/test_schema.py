@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 DIGESTS = {
     4: "924a6ee35a82ff4b629cc9484b78b012c0856c7d59096ddb22422434a4c14dfc",
     5: "f298ed7d741419d16b6be09bd47d051534948ea054a2e2b56d2ebbcbb6e36d0d",
-    6: "274904e9c1aa05515b390478bf66368a2ef7ecfd9af66d746343767bbe0a1310",
+    6: "2812ac9a163a3608d86a0834b3c5733f97f640eb06230393c9c233c7631842aa",
 }
 VERSIONS = list(range(schema.OLDEST, schema.VERSION + 1))
 CATALOG = """

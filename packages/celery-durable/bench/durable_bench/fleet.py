@@ -15,7 +15,7 @@ import psycopg2
 NODES = (10, 300, 1000)
 SECONDS = 6.0
 POLL = "SELECT * FROM kombu_message_poll(ARRAY['celery'], %s, true, now() - interval '1 s', 10)"
-JUDGE = "SELECT * FROM kombu_message_judge(%s, true, false)"
+JUDGE = "SELECT * FROM kombu_message_judge(%s, true, 0.95)"
 #: Seconds between two polls of a node, and between two looks at the others while one of them holds leases.
 POLL_SECONDS, WATCH_SECONDS, FORMER_WATCH_SECONDS = 5.0, 1.0, 1.2
 LEASE = """

@@ -2,6 +2,7 @@
 
 from datetime import datetime, timedelta
 from math import inf
+from random import uniform
 from time import monotonic
 from typing import Any, NamedTuple
 
@@ -12,6 +13,8 @@ from .statements import Statements
 
 #: While other nodes hold leases, seconds between two looks for nodes that died: as sql/upkeep.sql judges them.
 WATCH_SECONDS = 1.0
+#: Who watches judges unless another node did within this time: a little less, should the server's clock be slower.
+JUDGED_SECONDS = 0.95
 #: Before the first claim of a session at most so many, the second for the verdict on nodes that are in doubt.
 FIRST_LOOKS = 2
 #: A whole look takes at most this share of the time.
@@ -249,12 +252,20 @@ class Reader:
 
     def watch(self) -> None:
         """Judge the other nodes, or learn that somebody has just done it; and plan the next look at them."""
-        given = {"owner": self._session.owner, "settled": self._session.may_judge(), "at_once": self.looks_first}
-        [(others, doubted)] = self._session.run(self._sql.judge, given)
+        after = 0 if self.looks_first else JUDGED_SECONDS
+        given = {"owner": self._session.owner, "settled": self._session.may_judge(), "after": after}
+        [(others, doubted, ago)] = self._session.run(self._sql.judge, given)
         again = others or self._active
         self._active = False
         self._first_looks = self._first_looks - 1 if doubted else 0
-        self.watch_at = monotonic() + WATCH_SECONDS if again else inf
+        self.watch_at = monotonic() + self._pause(ago or 0.0) if again else inf
+
+    @staticmethod
+    def _pause(ago: float) -> float:
+        """A node that was told of a judgement looks when that is a second old, shortly after the one that judged."""
+        if ago == 0.0 or ago > WATCH_SECONDS:
+            return WATCH_SECONDS
+        return WATCH_SECONDS - ago + uniform(0.05, 0.2)  # noqa: S311
 
     def poll(self, prefetch_count: int) -> None:
         """Promote what is due, and plan the next look.  prefetch_count: to be shown of the node."""

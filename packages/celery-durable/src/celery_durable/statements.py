@@ -176,7 +176,7 @@ LEAVE = """
        AND NOT EXISTS (
              SELECT FROM {schema}kombu_message WHERE lease_owner = n.lock AND visible_at > clock_timestamp())"""
 
-JUDGE = "SELECT others, doubted FROM {schema}kombu_message_judge(%(owner)s, %(settled)s, %(at_once)s)"
+JUDGE = "SELECT others, doubted, ago FROM {schema}kombu_message_judge(%(owner)s, %(settled)s, %(after)s)"
 #: -> as the function, and whether the node still has its name
 POLL = """
     SELECT ready, due, others, clock, EXISTS (SELECT FROM {schema}kombu_node WHERE lock = %(owner)s)

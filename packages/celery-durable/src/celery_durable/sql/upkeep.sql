@@ -115,14 +115,15 @@ END $$;
 -- Judge the other nodes.  A node is dead when its lock was free in two looks a second apart: all its sessions had ended,
 -- and in that second it took the lock in none.  The first look writes down the doubt, a new session of the node takes
 -- that back (statements.py, NAME), and the second look, of any node, takes back what the dead one held.
--- (Less 50 ms: who asks after a second by its own clock shall not be too early.)
 -- One node judges for all, once in a second: who comes sooner gets the last answer, so that the cost of a thousand nodes
 -- is not their square.
--- `settled`: see the poll; `at_once`: judge although somebody just did.
--- -> (does another node hold leases, NULL when nobody did a moment ago; does one that is in doubt; how many were rescued)
+-- `settled`: see the poll; `after`: judge if nobody did for so many seconds; 0: in any case.
+-- -> (does another node hold leases, NULL when nobody did a moment ago; does one that is in doubt; how many were rescued;
+-- how many seconds ago they were judged)
 -- Locks: the row of the judgement, each free lock of a node, until the end, and the nodes' rows, skipping locked ones.
 CREATE OR REPLACE FUNCTION kombu_message_judge(
-    me bigint, settled boolean, at_once boolean, OUT others boolean, OUT doubted boolean, OUT moved integer
+    me bigint, settled boolean, after double precision, OUT others boolean, OUT doubted boolean, OUT moved integer,
+    OUT ago double precision
 ) LANGUAGE plpgsql {settings} AS $$
 DECLARE
     clock timestamptz := clock_timestamp();
@@ -133,18 +134,21 @@ DECLARE
 BEGIN
     doubted := false;
     moved := 0;
-    SELECT judged_at NOT BETWEEN clock - interval '0.95 s' AND clock, nullif(any_leases, false) INTO is_due, others
-      FROM kombu_judgement;
+    SELECT judged_at NOT BETWEEN clock - make_interval(secs => after) AND clock, nullif(any_leases, false),
+           greatest(0, extract(epoch FROM clock - judged_at))
+      INTO is_due, others, ago FROM kombu_judgement;
     IF NOT FOUND THEN
         INSERT INTO kombu_judgement VALUES (clock, false) ON CONFLICT DO NOTHING;
     END IF;
     IF is_due AND settled THEN
         PERFORM FROM kombu_judgement FOR NO KEY UPDATE SKIP LOCKED;
         is_due := FOUND;
+        ago := 0;                            -- here, or by another node at this moment
     END IF;
-    IF NOT settled OR NOT coalesce(is_due, true) AND NOT at_once THEN
+    IF NOT settled OR NOT coalesce(is_due, true) AND after > 0 THEN
         RETURN;
     END IF;
+    ago := 0;
     others := false;
     FOR sibling IN SELECT lock FROM kombu_node WHERE lock IS DISTINCT FROM me LOOP
         held := EXISTS (SELECT FROM kombu_message WHERE lease_owner = sibling AND visible_at > clock);
@@ -157,7 +161,7 @@ BEGIN
             ELSIF doubted_at IS NULL THEN
                 UPDATE kombu_node SET suspected_at = clock WHERE lock = sibling;
                 doubted := doubted OR held;
-            ELSIF doubted_at <= clock - interval '0.95 s' THEN
+            ELSIF doubted_at <= clock - interval '0.95 s' THEN -- the asker's clock may be a little faster
                 moved := moved + kombu_message_rescue(sibling, clock, {batch});
             ELSE
                 doubted := doubted OR held;
@@ -191,7 +195,8 @@ BEGIN
     UPDATE kombu_node AS n SET queues = kombu_message_poll.queues, prefetch_count = kombu_message_poll.prefetch_count
      WHERE n.lock = me AND (n.queues, n.prefetch_count)
            IS DISTINCT FROM (kombu_message_poll.queues, kombu_message_poll.prefetch_count);
-    SELECT j.others, j.moved INTO others, moved FROM kombu_message_judge(me, settled, false) AS j;
+    -- Later than who watches: the second look would wait for the watcher's next turn if a poll took the first one.
+    SELECT j.others, j.moved INTO others, moved FROM kombu_message_judge(me, settled, 1.1) AS j;
     FOR one IN SELECT id, name, paused_at, CASE WHEN since IS NULL THEN 0 ELSE rank_floor END AS lowest
                  FROM kombu_queue WHERE name = ANY (queues) ORDER BY id LOOP
         moved := moved + kombu_message_promote(one.id, coalesce(since, '-infinity'), clock, settled, {batch})
