@@ -17,14 +17,13 @@ from app.web.accounts.mails import EXTENSION as MAILS
 from app.web.accounts.mails import Mails
 from app.web.analyses.commit_lookups import EXTENSION as LOOKUPS
 from app.web.analyses.commit_lookups import Lookups
-from app.web.core import compression, headers, openapi, problems, sessions, static_files, trusted_hosts
+from app.web.core import compression, headers, openapi, problems, rate_limits, sessions, static_files, trusted_hosts
 from app.web.core.client_addresses import behind_proxy
 from app.web.core.context import EXTENSION
 from app.web.core.strict_json import StrictJson
 from app.web.core.wiring import WebWiring, wire
 from app.web.jobs.api import LIVE
 from app.web.jobs.job_streams import Live
-from app.web.limits import rate_limits
 from app.web.limits.read_costs import READS, Reads
 from app.web.operations import health
 

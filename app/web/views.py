@@ -15,9 +15,9 @@ import app.web.accounts.settings_pages
 import app.web.accounts.sign_in_pages
 import app.web.analyses.api
 import app.web.analyses.batch_api
+import app.web.analyses.job_pages
 import app.web.analyses.pages
 import app.web.jobs.api
-import app.web.jobs.pages
 import app.web.operations.api
 import app.web.operations.audit_pages
 import app.web.operations.changes_api
@@ -42,11 +42,21 @@ import app.web.specifications.request_pages
 import app.web.specifications.shared_pages
 import app.web.webhooks.api
 import app.web.webhooks.pages
-from app.web.core import languages
-from app.web.core.api import api
+from app.web.core import auth, languages
+from app.web.core.api import api, only_objects
 from app.web.core.pages import pages
+from app.web.limits import read_costs
 from app.web.site import template_filters
 from app.web.site.language_pages import choose_language
+
+# before each request, in this order: who it is, and whether it may, comes before what it sent
+api.before_request(read_costs.identify_program)
+api.before_request(auth.limit_writes)
+api.before_request(read_costs.count_reads)
+api.before_request(only_objects)
+pages.before_request(auth.identify_person)
+pages.before_request(auth.limit_writes)
+pages.before_request(read_costs.count_reads)
 
 
 def init(flask: APIFlask) -> None:

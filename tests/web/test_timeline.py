@@ -9,7 +9,7 @@ from pathlib import Path
 from service_harness.application import Web
 from sqlalchemy import text
 
-from app.web.site.page_words import EVENTS
+from app.web.core.page_words import EVENTS
 
 DOCS = Path(__file__).parents[2] / "docs/api.md"
 

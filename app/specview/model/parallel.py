@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager
+from itertools import islice
 from threading import Thread
 from typing import Any, TypeVar
 
@@ -41,10 +42,8 @@ def as_done(
     """
     source, under_way = iter(items), dict[Future[R], T]()
     while True:
-        for item in source:
+        for item in islice(source, ahead - len(under_way)):
             under_way[asyncio.run_coroutine_threadsafe(_awaited(work, item), loop)] = item
-            if len(under_way) >= ahead:
-                break
         if not under_way:
             return
         done, _ = wait(under_way, TICK_SECONDS, FIRST_COMPLETED)

@@ -10,7 +10,6 @@ from werkzeug.exceptions import RequestEntityTooLarge, UnsupportedMediaType
 
 from app.errors import InvalidInput
 from app.web.core import auth
-from app.web.limits import read_costs
 
 api = APIBlueprint("api", __name__, url_prefix="/api/v1")
 ApiAnswer = tuple[dict[str, Any], int, dict[str, str]]
@@ -28,14 +27,11 @@ WITHOUT_BODY = frozenset(
 )
 
 
-api.before_request(read_costs.identify_program)
-api.before_request(auth.limit_writes)
-api.before_request(read_costs.count_reads)
+def only_objects() -> None:
+    """Runs before each request: refuse a body of another type before it is read.
 
-
-@api.before_request
-def _only_objects() -> None:
-    """Refuse a body of another type before it is read; this also keeps HTML forms of other sites out."""
+    This also keeps HTML forms of other sites out.
+    """
     if request.method in auth.SAFE_METHODS or request.method == "DELETE":
         return
     if request.endpoint in WITHOUT_BODY and not request.content_length and not request.content_type:

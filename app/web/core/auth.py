@@ -12,8 +12,8 @@ from app.services.accounts import accounts, check_caller, sessions, tokens
 from app.services.accounts.throttle import charge, throttle
 from app.services.jobs.disclose import Reader
 from app.store.accounts.users import Account
+from app.web.core import rate_limits
 from app.web.core.context import utc_now, wired
-from app.web.limits import rate_limits
 
 SESSION_KEY = "secret"
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})

@@ -9,18 +9,12 @@ from flask import g
 from pydantic import BaseModel, ValidationError
 from werkzeug.datastructures import MultiDict
 
-from app.web.core import auth, next_pages, problems
-from app.web.limits import read_costs
+from app.web.core import next_pages, problems
 
 Model = TypeVar("Model", bound=BaseModel)
 #: (text, status, headers)
 PageAnswer = tuple[str, int, dict[str, str]]
 pages = APIBlueprint("pages", __name__, enable_openapi=False)
-
-
-pages.before_request(auth.identify_person)
-pages.before_request(auth.limit_writes)
-pages.before_request(read_costs.count_reads)
 
 
 @pages.app_context_processor

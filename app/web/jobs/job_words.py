@@ -11,8 +11,8 @@ from app.domain.lifecycle import Failure
 from app.domain.waiting import Reason, Wait
 from app.store.fairness.queue_position import MOST
 from app.web.core.languages import DEFAULT, gettext, lazy_gettext, spoken
+from app.web.core.page_words import COUNTS
 from app.web.core.visible_text import visible
-from app.web.site.page_words import COUNTS
 
 #: By reason, and by the place in the queue if workers are the reason; job.js chooses and fills them in the same way.
 WAITS = {

@@ -20,9 +20,9 @@ from app.services.results import outline, read_tests
 from app.services.results.outline import Outline
 from app.store.accounts.users import Account
 from app.store.results.results import TestFilter
-from app.web.core import auth
+from app.web.core import auth, rate_limits
 from app.web.core.context import utc_now, wired
-from app.web.limits import rate_limits, read_buckets
+from app.web.limits import read_buckets
 from app.web.limits.read_buckets import Buckets
 
 T = TypeVar("T")

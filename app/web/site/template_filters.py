@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from app.domain.directories import directories
 from app.domain.jobs import Job
-from app.web.core import languages, refusals
+from app.web.core import languages, page_words, refusals
 from app.web.core.context import utc_now
 from app.web.core.instants import iso
 from app.web.core.languages import gettext
@@ -22,7 +22,7 @@ from app.web.jobs.icons import icon_of, icons
 from app.web.jobs.job_json import links
 from app.web.operations import console_words
 from app.web.results.links import line_link, test_link
-from app.web.site import charts, page_words
+from app.web.site import charts
 
 #: Codes whose cause is the repository or the request; all others are our fault.
 THEIRS = frozenset({

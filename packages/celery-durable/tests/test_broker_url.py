@@ -270,7 +270,7 @@ def test_each_name_of_the_transport_reaches_the_server(broker: Broker, prefix: s
     with Connection(url) as connection:
         connection.Producer().publish({"by": prefix}, routing_key="letters")
         with connection.SimpleQueue("letters") as queue:
-            message = queue.get(timeout=5)
+            message = queue.get(timeout=60)
             message.ack()
         assert connection.as_uri() == url
         assert connection.clone().as_uri() == url

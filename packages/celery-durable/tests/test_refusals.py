@@ -62,6 +62,24 @@ def test_a_refused_statement_leaves_the_node_its_session_and_what_it_holds(
     wait_for(lambda: one.look(0.1) or broker.query("SELECT task_id FROM kombu_message") == [("next",)])
 
 
+def test_whoever_was_refused_judges_no_lease_before_its_holder_could_renew_it(
+    broker: Broker, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("celery_durable.session.SETTLE_SECONDS", 600.0)
+    broker.send("work", task_id="held")
+    one, other = (Taker(broker.kombu(poll_seconds=0.2, lease_seconds=900), ("main",), 3) for _ in range(2))
+    one.take(1)
+    other.look()
+    broker.query("ALTER FUNCTION kombu_message_poll RENAME TO away")
+    broker.query("UPDATE kombu_message SET started_at = now(), visible_at = now() - interval '1 s'")
+    wait_for(lambda: other.look(0.1) or "broker_statement_refused" in caplog.text)
+    broker.query("ALTER FUNCTION away RENAME TO kombu_message_poll")
+    polled = other.channel.node.reader._clock
+    wait_for(lambda: other.look(0.1) or other.channel.node.reader._clock != polled)
+    assert other.got == []
+    assert broker.query("SELECT lost_count FROM kombu_message") == [(0,)]
+
+
 def test_a_cancelled_statement_leaves_the_node_its_session(broker: Broker) -> None:
     one = Taker(broker.kombu(), ("main",), 3)
     one.look()

@@ -68,7 +68,7 @@ class MissingTables(psycopg2.ProgrammingError):
     pgcode = "42P01"
 
     def __init__(self, url: str, schema: str | None, error: Exception) -> None:
-        """url: without its password."""
+        """Name the database by its URL, which has no password."""
         said = str(error).strip().partition("\n")[0]
         command = " ".join(filter(None, ("python -m celery_durable.schema", url, schema)))
         super().__init__(f"the broker's tables are missing or too old ({said}): run {command}")

@@ -186,7 +186,7 @@ class _Database:
         self._run, self.options = runner(connection), read_options(options or {})
 
     def run(self, statement: str, parameters: Mapping[str, Any] | None = None) -> list[tuple[Any, ...]]:
-        """parameters: None: of a statement that has none, where a % is a %."""
+        """Run one.  parameters: None: of a statement that has none, where a % is a %."""
         text = fill(statement, self.options)
         rows = self._run(text.replace("%", "%%") if parameters is None else text, parameters or {})
         return [tuple(row) for row in rows]

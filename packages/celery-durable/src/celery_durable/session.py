@@ -16,7 +16,8 @@ from .statements import Statements
 
 logger = logging.getLogger(__name__)
 
-#: For this many seconds after a reconnect no node is declared dead: a restart of PostgreSQL takes every node's lock.
+#: For this many seconds after a reconnect or a refusal no node or lease is given up: a restart of PostgreSQL takes all
+#: locks of nodes, and a full disk keeps everybody from renewing.
 SETTLE_SECONDS = 5.0
 #: Between two attempts to reconnect: the first and the longest pause, doubled in between.
 BACKOFF_SECONDS = (0.05, 2.0)
@@ -101,7 +102,7 @@ class Session:
         self._database.close()
 
     def lose(self, error: Exception) -> None:
-        """It broke, or could not be opened: try again after a pause."""
+        """Try again after a pause: the session broke, or could not be opened."""
         if self.connected:
             logger.warning("event=broker_connection_lost error=%r", str(error).strip())
         first, longest = BACKOFF_SECONDS
@@ -113,7 +114,8 @@ class Session:
     def rest(self, error: Exception) -> None:
         """The server refused a statement; the session, its lock and its LISTEN remain: continue after a pause."""
         logger.warning("event=broker_statement_refused error=%r", str(error).strip())
-        self._retry_at = monotonic() + self._rest
+        now = monotonic()
+        self._retry_at, self._judge_from = now + self._rest, now + self._rest + SETTLE_SECONDS
         self._rest = min(self._rest * 2, BACKOFF_SECONDS[1])
 
     def worked(self) -> None:
@@ -138,7 +140,7 @@ class Session:
         return max(0.0, self._retry_at - monotonic())
 
     def may_judge(self) -> bool:
-        """Whether other nodes have had the time to take their locks again."""
+        """Whether other nodes have had the time to take their locks and to renew their leases again."""
         return monotonic() >= self._judge_from
 
     def fileno(self) -> int | None:

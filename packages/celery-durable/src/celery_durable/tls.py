@@ -27,7 +27,10 @@ SYSTEM_CERTIFICATES = 160_000
 
 
 class Tls(NamedTuple):
-    """mode: `sslmode`; is_exact: a stricter mode of the URL is a contradiction as well; files: the other words."""
+    """What `broker_use_ssl` asks for.
+
+    mode: `sslmode`; is_exact: a stricter mode of the URL is a contradiction as well; files: the other words.
+    """
 
     mode: str
     is_exact: bool
