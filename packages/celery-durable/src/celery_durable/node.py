@@ -51,19 +51,17 @@ class Node:
     ) -> None:
         self.url, self.options, self.thread, self.prefetch_count = url, options, 0, 0
         self.held: Held = {}
-        self.timer = LoopTimer(self.step)
+        self.timer, self.pacing = LoopTimer(self.step), CommitPacing()
         self.fanout = fanout or Fanout(options, Announcements())
         self._pid, self._begun = os.getpid(), False
         self._sql: Statements = statements(options)
         self.session = Session(url, options, self._sql, connect_timeout=connect_timeout)
         self._ledger = Ledger(self.session.run, self._sql)
         self._known = partial(known, self.held, self._ledger.unwritten)
-        self.reader = Reader(options, self._sql, self.session)
+        self.reader, self.retention = Reader(options, self._sql, self.session), Retention(options, self._sql)
         self.queues = self.reader.queues
-        self.retention = Retention(options, self._sql)
         self._heart_database = DeadlineDatabase(direct(url, options.direct_url), connect_timeout=connect_timeout)
         self._heart: Heart | None = None
-        self.pacing = CommitPacing()
         self.inbox = Inbox(self.held, self._ledger, options.max_deliveries, decode, deliver, is_stopping)
 
     def open(self) -> None:
