@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 #: Joins emoji and letters of some scripts; by itself it hides nothing.
 _JOINER = "\u200d"
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
+# of Markdown, in addition to CommonMark's: GitHub's @names, formulas and bare addresses
+_SPECIAL = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~&@$]|:(?=//))")
 
 
 def visible(text: str, *, keep: str = "") -> str:
@@ -14,6 +17,11 @@ def visible(text: str, *, keep: str = "") -> str:
     if text.isascii() and text.isprintable():
         return text
     return "".join(f"[U+{ord(c):04X}]" if _is_hidden(c) and c not in keep else c for c in text)
+
+
+def quoted(text: str) -> str:
+    """Write it in Markdown on one line, so that none of its characters has a special meaning."""
+    return _SPECIAL.sub(r"\\\1", visible(text))
 
 
 def _is_hidden(character: str) -> bool:

@@ -19,7 +19,6 @@ from app.web.jobs.shapes import TimelineShape
 from app.web.limits.read_costs import heavy, outlined
 from app.web.results import exports
 from app.web.results.comparison_sheet import comparison
-from app.web.results.result_json import test_json
 from app.web.results.shapes import ComparisonShape, FilePageShape, TestPageShape
 
 _EXPORTS: dict[str | int, Any] = {
@@ -47,7 +46,7 @@ def list_tests(job_id: UUID, query: TestsQuery) -> dict[str, Any] | Response:
     page = read_tests.page(
         services.uow, job_id, viewer, wanted, cursor=query.cursor, limit=limit, within=outline, now=utc_now()
     )
-    return {"items": [test_json(test) for test in page.tests], "next": page.next, "total": outline.total}
+    return {"items": [exports.test_json(test) for test in page.tests], "next": page.next, "total": outline.total}
 
 
 @api.get("/analyses/<uuid:job_id>/files")

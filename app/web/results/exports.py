@@ -18,15 +18,14 @@ from flask import Response
 
 from app.concurrency import Lane
 from app.services.results import read_tests
+from app.services.results.read_tests import TestInFile
 from app.store.accounts.users import Account
 from app.store.core.unit_of_work import UnitOfWork
 from app.web.core import auth
 from app.web.core.context import wired
-from app.web.core.markdown import quoted
 from app.web.core.schemas import TestsQuery
-from app.web.core.visible_text import visible
+from app.web.core.visible_text import quoted, visible
 from app.web.limits.read_costs import EXPORT_PATIENCE, LIGHT, PER_UNIT, exported, reads
-from app.web.results.result_json import test_json
 
 ExportRow = dict[str, Any]
 ExportRows = Iterator[ExportRow]
@@ -82,6 +81,11 @@ def _read(
         left, cursor = left and left - len(page.tests), page.next
         if cursor is None or left == 0:
             return
+
+
+def test_json(found: TestInFile) -> dict[str, Any]:
+    """The test as the engine wrote it, with its file first."""
+    return {"file": found.file, **found.test}
 
 
 def as_csv(rows: ExportRows) -> Iterator[str]:

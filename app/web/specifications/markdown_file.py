@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from app.domain.contents import contents
 from app.domain.specification import Behaviour
-from app.web.core import markdown
+from app.web.core.visible_text import quoted
 from app.web.specifications.document import Document, Source
 from app.web.specifications.words import Words, words
 
@@ -51,4 +51,4 @@ def _line(behaviour: Behaviour, source: Source, say: Words) -> str:
 
 def _quoted(text: str) -> str:
     """Quote a text without spaces at its ends, which Markdown treats as an indent or a line break."""
-    return markdown.quoted(text.strip(" "))
+    return quoted(text.strip(" "))

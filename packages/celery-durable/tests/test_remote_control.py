@@ -9,6 +9,8 @@ from time import sleep
 from typing import Any
 
 import pytest
+from celery.worker import control
+from celery_durable import celery_worker
 from durable_harness import broker as harness
 from durable_harness.broker import PREFIX, ROOT, Broker, Worker
 from durable_harness.waiting import wait_for
@@ -239,3 +241,16 @@ def test_a_revoke_is_remembered_also_when_the_row_cannot_be_deleted(broker: Brok
     [revoked] = asked(broker, [worker], "revoked").values()
     assert revoked == ["later"]
     worker.stop()
+
+
+def test_an_application_s_own_revoke_decides_what_becomes_of_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    def own(state: object, task_id: str) -> None:
+        """Neither this one nor what it calls is replaced."""
+
+    commands = control.Panel.data
+    monkeypatch.setitem(commands, "revoke", own)
+    monkeypatch.setitem(commands, "terminate", control.terminate)
+    for _ in range(2):
+        celery_worker._listen_to_revokes()
+        assert commands["revoke"] is own
+        assert commands["terminate"].__wrapped__ is control.terminate

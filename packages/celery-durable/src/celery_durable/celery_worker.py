@@ -150,15 +150,15 @@ def _cancelling(command: Any) -> Any:
             logger.warning("event=revoke_not_written tasks=%s error=%r", task_id, str(error).strip())
         return command(state, task_id, **arguments)
 
-    cancel.cancels = True  # type: ignore[attr-defined]
     return cancel
 
 
 def _listen_to_revokes(**_: Any) -> None:
-    commands = sys.modules["celery.worker.control"].Panel.data
+    """Replace Celery's own commands.  Those of an application decide by themselves what becomes of a task's row."""
+    control = sys.modules["celery.worker.control"]
     for name in ("revoke", "terminate"):
-        if not hasattr(commands[name], "cancels"):
-            commands[name] = _cancelling(commands[name])
+        if control.Panel.data[name] is getattr(control, name):
+            control.Panel.data[name] = _cancelling(control.Panel.data[name])
 
 
 def _start(sender: Any, **_: Any) -> None:
