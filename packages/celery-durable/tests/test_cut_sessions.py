@@ -232,7 +232,7 @@ def test_a_claim_that_an_ended_session_commits_late_does_not_wait_for_the_end_of
         " lease_owner = %s, queue_id = (SELECT id FROM kombu_queue WHERE name = 'main')",
         node.session.owner,
     )
-    one.take(1, 60)
+    one.take(1)
 
 
 def test_an_idle_node_has_one_session_and_one_that_holds_a_message_a_second_one(broker: Broker) -> None:
