@@ -312,7 +312,7 @@ def test_an_idle_node_sleeps_until_its_poll(broker: Broker, taker: Take) -> None
         idle.look()
         idle.channel.node.reader.poll(10)
     assert idle.channel.node.reader.poll_at > monotonic() + 50
-    broker.query("UPDATE kombu_judgement SET judged_at = '-infinity'")
+    broker.query("UPDATE kombu_judgement SET judged_at = now() - interval '1 h'")
     assert broker.query("SELECT ready, due, others FROM kombu_message_poll(ARRAY['main'], 1, true, NULL)") == [
         ([], None, False)
     ]

@@ -201,7 +201,7 @@ def test_one_node_judges_for_all_once_in_a_second(broker: Broker) -> None:
 
 
 def test_a_node_that_comes_while_another_judges_does_not_wait_for_it(broker: Broker) -> None:
-    broker.query("INSERT INTO kombu_judgement VALUES ('-infinity', true)")
+    broker.query("INSERT INTO kombu_judgement VALUES (now() - interval '1 h', true)")
     with broker.connect() as judge_, judge_.cursor() as cursor:
         cursor.execute("SELECT FROM kombu_judgement FOR UPDATE")
         assert broker.value("SELECT others FROM kombu_message_judge(1, true, 0.95)") is True
