@@ -195,4 +195,5 @@ Ports = Annotated[
 ]
 #: Belongs to another service, which decides its length.
 Bearer = Annotated[SecretStr, AfterValidator(_bearer)]
+AccountShare = Annotated[Decimal, Field(ge=Decimal("0.001"), le=1)]
 TokenPrice = Annotated[Decimal, Field(ge=0, le=1_000_000, allow_inf_nan=False)]

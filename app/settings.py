@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -16,6 +17,7 @@ from app.domain.plans import Tier
 from app.domain.queues import MAINTENANCE
 from app.errors import BadSetting
 from app.setting_types import (
+    AccountShare,
     Bearer,
     DatabaseAddress,
     Duration,
@@ -99,6 +101,7 @@ class Settings(BaseModel):
     llm_tokens_per_spec: Annotated[int, Field(ge=1)] | None = None
     llm_tokens_per_day: Annotated[int, Field(ge=1)] | None = None  # for all processes together
     llm_cost_per_day: TokenPrice | None = None
+    llm_share_per_account: AccountShare = Decimal("0.25")  # of the two limits of the day
     llm_input_price: TokenPrice | None = None  # per million tokens, in the currency of LLM_COST_PER_DAY
     llm_output_price: TokenPrice | None = None
     git_timeout: Patience = timedelta(minutes=10)

@@ -20,5 +20,5 @@ class SpecificationTask(FairTask):
 @app.task(base=SpecificationTask, bind=True, name="tasks.specification.specify")
 def specify(self: SpecificationTask, *, user_id: str) -> Any:
     """Write the specification that the job was accepted for."""
-    kit = wired()
-    return write(kit.uow, self.delivery, UUID(user_id), kit.generator(), kit.policy, checkpoint=self.heart.checkpoint)
+    kit, user = wired(), UUID(user_id)
+    return write(kit.uow, self.delivery, user, kit.generator(user), kit.policy, checkpoint=self.heart.checkpoint)

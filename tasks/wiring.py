@@ -5,6 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
+from uuid import UUID
 
 from celery.signals import worker_process_init
 from sqlalchemy import Engine, text
@@ -33,9 +34,9 @@ class WorkerWiring:
     direct: Engine
     policy: Policy
 
-    def generator(self) -> Generator:
-        """The generator that writes the specification of one job."""
-        return generator_of(self.settings, self.uow)
+    def generator(self, user_id: UUID) -> Generator:
+        """The generator that writes the specification of one job of this user."""
+        return generator_of(self.settings, self.uow, user_id)
 
 
 def wired() -> WorkerWiring:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
+from uuid import UUID
 
 from app.domain.model_calls import Limits
 from app.domain.specification import BUILT_IN, LANGUAGES, Place, Specification, Subject
@@ -31,7 +32,7 @@ class Net:
         """Delegates to the inner generator."""
         return self.inner.phrase(parts, _known(language))
 
-    def summarise(self, specification: Specification) -> Iterator[str]:  # noqa: ARG002 - the protocol's
+    def summarise(self, specification: Specification) -> Iterator[str | None]:  # noqa: ARG002 - the protocol's
         """Write no summary: the names of the domains may be in a language that it does not write."""
         return iter(())
 
@@ -46,8 +47,12 @@ def languages_of(settings: Settings) -> Mapping[str, str]:
     return LANGUAGES if settings.llm_model is None else {code: tongue.name for code, tongue in TONGUES.items()}
 
 
-def generator_of(settings: Settings, uow: UnitOfWork) -> Generator:
-    """The generator for one specification.  uow: where the limits of all processes are counted."""
+def generator_of(settings: Settings, uow: UnitOfWork, user_id: UUID | None) -> Generator:
+    """The generator for one specification.
+
+    uow: where the limits of all processes are counted; user_id: whose share of the day it uses, None for a job that is
+    nobody's.
+    """
     if settings.llm_base_url is None or settings.llm_model is None:
         return built_in()
     # the HTTP client takes 40 MB, which neither the web nor a worker of analyses needs
@@ -61,7 +66,7 @@ def generator_of(settings: Settings, uow: UnitOfWork) -> Generator:
         settings.llm_timeout.total_seconds(),
         settings.llm_parallel,
     )
-    gate = ModelGate(uow, f"{settings.llm_base_url} {settings.llm_model}", limits_of(settings))
+    gate = ModelGate(uow, f"{settings.llm_base_url} {settings.llm_model}", limits_of(settings), user_id)
     return ModelGenerator(access, gate, Net(built_in()), settings.llm_tokens_per_spec)
 
 
@@ -72,6 +77,7 @@ def limits_of(settings: Settings) -> Limits:
         requests_per_minute=settings.llm_requests_per_minute,
         tokens_per_day=settings.llm_tokens_per_day,
         cost_per_day=settings.llm_cost_per_day,
+        share=settings.llm_share_per_account,
         input_price=settings.llm_input_price or free,
         output_price=settings.llm_output_price or free,
         probe=settings.llm_timeout + timedelta(seconds=30),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
@@ -37,14 +37,16 @@ class Tokens:
 class Limits:
     """The limits of the model for all processes together.
 
-    tokens_per_day, cost_per_day: for a UTC day, None for no limit; prices: per million tokens, in the currency of
-    cost_per_day; failures: failed calls in a row that open the circuit; reset: how long it stays open; probe: time
-    after which an unanswered probe is given up, longer than any call may take.
+    tokens_per_day, cost_per_day: for a UTC day, None for no limit; share: what part of them one account may use;
+    prices: per million tokens, in the currency of cost_per_day; failures: failed calls in a row that open the circuit;
+    reset: how long it stays open; probe: time after which an unanswered probe is given up, longer than any call may
+    take.
     """
 
     requests_per_minute: int = 600
     tokens_per_day: int | None = None
     cost_per_day: Decimal | None = None
+    share: Decimal = Decimal(1)
     input_price: Decimal = Decimal(0)
     output_price: Decimal = Decimal(0)
     failures: int = 5
@@ -55,12 +57,25 @@ class Limits:
         """Cost of a call, or of the difference between two."""
         return (tokens.input * self.input_price + tokens.output * self.output_price) / 1_000_000
 
+    def of_account(self, accounts: int) -> Limits:
+        """The limits of one account: its share of the day, or an equal part where that is more.
+
+        accounts: at least 1; a larger number than 1 / share changes nothing.
+        """
+
+        def part(limit: Decimal) -> Decimal:
+            return max(limit * self.share, limit / accounts)
+
+        tokens = None if self.tokens_per_day is None else int(part(Decimal(self.tokens_per_day)))
+        return replace(self, tokens_per_day=tokens, cost_per_day=self.cost_per_day and part(self.cost_per_day))
+
 
 class Cap(StrEnum):
     """The reason why no call is made any more."""
 
     TOKENS_PER_DAY = "tokens_per_day"
     COST_PER_DAY = "cost_per_day"
+    SHARE_OF_DAY = "share_of_day"
 
 
 @dataclass(frozen=True, slots=True)

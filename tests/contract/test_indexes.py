@@ -16,7 +16,7 @@ from sqlalchemy.engine import make_url
 from app import embedded
 from app.domain.queues import Service
 from app.store.accounts import users
-from app.store.analyses import analyses
+from app.store.analyses import analyses, other_results
 from app.store.core.connections import make_engine
 from app.store.core.unit_of_work import UnitOfWork
 from app.store.fairness import snoozes
@@ -94,7 +94,7 @@ HOT: dict[str, tuple[TextClause, dict[str, object], set[str]]] = {
         {"task_id": str(JOB), "lease_token": JOB, "user_id": USER},
         {"kombu_message_task_id", "users_pkey"},
     ),
-    "known": (analyses._COMPLETED, COMMIT, {"analyses_one_completed"}),
+    "known": (analyses._COMPLETED, COMMIT, {"analyses_one_completed", "branch_commits_pkey"}),
     "accepted": (requests._ACCEPTED, {"job_id": JOB}, {"analysis_requests_accept"}),
     "history": (requests._HISTORY, {"user_id": USER, "before": None, "most": 51}, {"analysis_requests_history"}),
     "dashboard": (
@@ -253,6 +253,16 @@ def test_every_statement_of_the_hot_path_reads_its_own_index(busy: UnitOfWork) -
     assert found == {name: indexes for name, (_, _, indexes) in HOT.items()} | {
         "newest results": found["newest results"]
     }
+
+
+def test_other_commits_of_a_repository_are_found_without_reading_those_of_all(busy: UnitOfWork) -> None:
+    given = {
+        "id": JOB, "codebase_id": UUID(int=11), "commit_sha": f"{10:040x}", "user_id": USER, "sees_all": False,
+        "prefix": "", "before": None, "most": 50,
+    }  # fmt: skip
+    found = scans_of(busy, other_results._OTHERS, **given)
+    assert "branch_commits_newest" in found
+    assert [name for name in found if name.startswith("all of")] == []
 
 
 #: What the functions of an accept and of the console read: (call, indexes).

@@ -1,6 +1,7 @@
 """The generator, the gate in PostgreSQL and the settings together."""
 
 from decimal import Decimal
+from uuid import uuid4
 
 import pytest
 from service_harness import model_double as answers
@@ -15,6 +16,7 @@ from app.services.specifications.model_gate import ModelGate
 from app.settings import load
 from app.specview.model.faults import Fault
 from app.specview.model.generator import ModelGenerator
+from app.store.accounts import users
 from app.store.core.unit_of_work import UnitOfWork
 from app.store.specifications import model_calls
 
@@ -32,7 +34,7 @@ def today(uow: UnitOfWork):
 
 def test_settings_without_a_model_are_the_built_in_generator(uow: UnitOfWork) -> None:
     settings = load({})
-    made = generator_of(settings, uow)
+    made = generator_of(settings, uow, None)
     assert (made.name, name_of(settings), languages_of(settings)) == (BUILT_IN, BUILT_IN, LANGUAGES)
 
 
@@ -44,7 +46,10 @@ def test_settings_with_a_model_are_a_generator_behind_the_shared_gate(uow: UnitO
             "LLM_OUTPUT_PRICE": "2",
         }  # fmt: skip
         settings = load(environ)
-        made = generator_of(settings, uow)
+        user_id = uuid4()
+        with uow.begin() as tx:
+            users.add(tx, user_id, email="ann@example.org", now=uow.now())
+        made = generator_of(settings, uow, user_id)
         assert isinstance(made, ModelGenerator)
         assert made.name == name_of(settings)
         assert languages_of(settings).keys() > LANGUAGES.keys()
@@ -57,7 +62,9 @@ def test_settings_with_a_model_are_a_generator_behind_the_shared_gate(uow: UnitO
     assert tokens == made.meter.spent
     assert cost == limits_of(settings).cost(tokens) > 0
     assert limits_of(settings).probe > settings.llm_timeout
+    assert limits_of(settings).share == Decimal("0.25")
     with uow.begin() as tx:
+        assert tx.run(text("SELECT tokens FROM model_shares")).scalar_one() == tokens.total
         assert "sk-1" not in str(tx.run(text("SELECT * FROM model_circuits")).all())
 
 

@@ -191,6 +191,7 @@ def test_every_setting_may_come_from_a_file(field: str, tmp_path: Path) -> None:
         **dict.fromkeys(("database_url", "database_owner_url", "database_direct_url"), "postgresql://ann:x@h:1/d"),
         **dict.fromkeys(("public_url", "fairlane_url", "llm_base_url", "github_oauth_url"), "https://fairlane.example.org"),
         "session_idle_timeout": "1h", "smtp_url": "smtp://ann:x@mail.example.org", "mail_from": "fairlane@example.org",
+        "llm_share_per_account": "0.5",
     }  # fmt: skip
     kind = str(Settings.model_fields[field].annotation)
     given_value = values.get(field) or (

@@ -14,8 +14,9 @@ from app.services.jobs import describe
 from app.services.jobs.visibility import check_completed, check_visible
 from app.services.policy import Policy
 from app.store.accounts.users import Account
-from app.store.analyses import analyses
-from app.store.analyses.analyses import AnalysisRow, OtherCommitRow
+from app.store.analyses import analyses, other_results
+from app.store.analyses.analyses import AnalysisRow
+from app.store.analyses.other_results import OtherCommitRow
 from app.store.core.unit_of_work import Tx, UnitOfWork
 from app.store.repositories import codebases
 
@@ -67,9 +68,9 @@ def newest(
 
 
 def rows(tx: Tx, record: AnalysisRow, viewer: Account | None, **narrowed: Any) -> list[OtherCommitRow]:
-    """List the other commits that the viewer may see, newest first: rows of analyses.others, narrowed as there."""
+    """List the other commits that the viewer may see, newest first: rows of other_results.others, narrowed as there."""
     sees_all = viewer is not None and viewer.is_operator
-    return analyses.others(tx, record, user_id=viewer.user_id if viewer else None, sees_all=sees_all, **narrowed)
+    return other_results.others(tx, record, user_id=viewer.user_id if viewer else None, sees_all=sees_all, **narrowed)
 
 
 def _of_row(row: OtherCommitRow, record: AnalysisRow) -> OtherCommit:

@@ -13,7 +13,8 @@ from app.errors import NotFound
 from app.services.jobs.visibility import check_completed
 from app.services.results import other_commits
 from app.store.accounts.users import Account
-from app.store.analyses.analyses import AnalysisRow, OtherCommitRow
+from app.store.analyses.analyses import AnalysisRow
+from app.store.analyses.other_results import OtherCommitRow
 from app.store.core.unit_of_work import UnitOfWork
 from app.store.results import histories_of_tests
 from app.store.results.histories_of_tests import TestHistoryRow

@@ -25,6 +25,7 @@ class Fault(StrEnum):
     TOKENS_PER_SPEC = "tokens_per_spec"
     TOKENS_PER_DAY = "tokens_per_day"
     COST_PER_DAY = "cost_per_day"
+    SHARE_OF_DAY = "share_of_day"
 
 
 #: For operators, each as the end of "the language model …".
@@ -46,14 +47,17 @@ FAULTS = {
     Fault.TOKENS_PER_SPEC: "got no more calls: LLM_TOKENS_PER_SPEC is reached",
     Fault.TOKENS_PER_DAY: "got no more calls: LLM_TOKENS_PER_DAY is reached",
     Fault.COST_PER_DAY: "got no more calls: LLM_COST_PER_DAY is reached",
+    Fault.SHARE_OF_DAY: "got no more calls from this account: it has used LLM_SHARE_PER_ACCOUNT of the day",
 }
 #: Trying again within the same run cannot help.
 LASTING = {
     Fault.REDIRECTED, Fault.NOT_ALLOWED, Fault.NOT_FOUND, Fault.OUTAGE, Fault.TOKENS_PER_SPEC, Fault.TOKENS_PER_DAY,
-    Fault.COST_PER_DAY,
+    Fault.COST_PER_DAY, Fault.SHARE_OF_DAY,
 }  # fmt: skip
 #: The endpoint answered, so it is not counted as one that fails.
 ANSWERED = {Fault.CUT_OFF, Fault.HELD_KEY, Fault.BAD_ANSWER, Fault.BAD_REQUEST}
+#: A model has read the request, and would answer it in the same way again.
+IN_VAIN = {Fault.CUT_OFF, Fault.HELD_KEY, Fault.BAD_ANSWER}
 #: No model has read the request; what else fails may be billed, and counts with its estimate.
 UNBILLED = {
     Fault.UNREACHABLE, Fault.REDIRECTED, Fault.NOT_ALLOWED, Fault.NOT_FOUND, Fault.BAD_REQUEST, Fault.TOO_FAST,
@@ -61,14 +65,23 @@ UNBILLED = {
 
 
 class CallFailed(Exception):  # noqa: N818 - an outcome that each caller expects
-    """A call gave nothing.  wait: seconds that the endpoint asked for."""
+    """A call gave nothing.
 
-    def __init__(self, fault: Fault, *, wait: float = 0) -> None:
+    wait: seconds that the endpoint asked for; is_made: False if there was no call, as the run had been given up.
+    """
+
+    def __init__(self, fault: Fault, *, wait: float = 0, is_made: bool = True) -> None:
         super().__init__(f"the language model {FAULTS[fault]}")
         self.fault = fault
         self.wait = wait
+        self.is_made = is_made
 
     @property
     def lasting(self) -> bool:
         """Whether further calls of this run are in vain."""
         return self.fault in LASTING
+
+    @property
+    def in_vain(self) -> bool:
+        """Whether the model has answered, and gave nothing of use."""
+        return self.is_made and self.fault in IN_VAIN

@@ -151,6 +151,7 @@ _PARTS = {
         "usage_events WHERE user_id = :user_id",
         "id bigint",
     ),
+    "model_shares": _part("day, tokens, cost", "model_shares WHERE user_id = :user_id", "user_id uuid"),
     "reservations": _part(
         "job_id, event_type, reserved_amount, accepted_at, expires_at",
         "quota_reservations WHERE user_id = :user_id",

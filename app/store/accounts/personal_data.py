@@ -25,8 +25,8 @@ WAYS_IN = (
 REACHES = ("webhook_deliveries", "webhooks", "spec_shares", "idempotency_keys")
 #: What the account has and did, which is of no use to anybody who cannot get in.
 STAYS = (
-    "analysis_requests", "bookmarks", "execution_slots", "quota_reservations", "spec_documents", "spec_features",
-    "spec_requests", "spec_words", "usage_events", "usage_sums", "user_subscriptions",
+    "analysis_requests", "bookmarks", "execution_slots", "model_shares", "quota_reservations", "spec_documents",
+    "spec_features", "spec_requests", "spec_words", "usage_events", "usage_sums", "user_subscriptions",
 )  # fmt: skip
 #: Where the table has no user.
 _OF_USER = {

@@ -20,13 +20,13 @@ JUDGED = 100
 #: Whether an analysis `a` of the codebase `c` is on the default branch; NULL: nothing is known.  While no commit is
 #: known to be on it, one that somebody submitted by the branch's name counts; then the name, which a client may send
 #: with any commit, says nothing.
-_IS_NAMED = """
+IS_NAMED = """
     (EXISTS (SELECT FROM analysis_requests d WHERE d.job_id = a.id AND d.ref = c.default_branch)
      AND NOT EXISTS (SELECT FROM branch_commits b WHERE b.codebase_id = a.codebase_id AND b.is_member))"""
 IS_MEMBER = f"""
     coalesce((SELECT b.is_member FROM branch_commits b
                WHERE b.codebase_id = a.codebase_id AND b.commit_sha = a.commit_sha),
-             CASE WHEN {_IS_NAMED} THEN true END)"""
+             CASE WHEN {IS_NAMED} THEN true END)"""
 
 _MEMBERS = """
     SELECT b.commit_sha FROM branch_commits b WHERE b.codebase_id = :codebase_id AND b.is_member
@@ -142,7 +142,7 @@ def _unknown(codebase: str, seen: str, members: str) -> str:
     # a scalar is computed once, before anything else is read
     return f"""
         SELECT a.id, coalesce(a.committed_at, a.completed_at) AS ordered_at, a.completed_at,
-               {_IS_NAMED} AS is_named
+               {IS_NAMED} AS is_named
           FROM analyses a
          WHERE a.codebase_id = {codebase} AND a.status = 'completed' AND {seen}
            AND NOT (SELECT EXISTS (SELECT {members}))

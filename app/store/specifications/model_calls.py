@@ -38,11 +38,12 @@ _HOLD_BACK = text("""
      WHERE endpoint = :endpoint""")
 _LEAVE = text("""
     UPDATE model_circuits SET probe = NULL, probing_until = NULL WHERE endpoint = :endpoint AND probe = :probe""")
-_TODAY = "(clock_timestamp() AT TIME ZONE 'UTC')::date"
+#: The UTC day, as SQL.
+TODAY = "(clock_timestamp() AT TIME ZONE 'UTC')::date"
 # The first call of a day creates its row; that call may be too large by itself.
 _COUNT = text(f"""
     INSERT INTO model_days AS d (day, calls, input_tokens, output_tokens, cost)
-    SELECT {_TODAY}, 1, :input, :output, :cost
+    SELECT {TODAY}, 1, :input, :output, :cost
      WHERE coalesce(:input + :output <= CAST(:most_tokens AS bigint), true)
        AND coalesce(:cost <= CAST(:most_cost AS numeric), true)
     ON CONFLICT (day) DO UPDATE
@@ -54,7 +55,7 @@ _COUNT = text(f"""
 _SETTLE = text("""
     UPDATE model_days SET input_tokens = greatest(0, input_tokens + :input), cost = greatest(0, cost + :cost),
            output_tokens = greatest(0, output_tokens + :output) WHERE day = :day""")
-_SPENT = text(f"SELECT input_tokens, output_tokens, cost FROM model_days WHERE day = {_TODAY}")
+_SPENT = text(f"SELECT input_tokens, output_tokens, cost FROM model_days WHERE day = {TODAY}")
 
 
 def lock(tx: Tx, endpoint: str) -> tuple[Circuit, datetime]:
