@@ -18,6 +18,7 @@ revision = "0050"
 down_revision = "0049"
 
 BROKER_VERSION = 6
+LOCKS = {"kombu_node": "ACCESS EXCLUSIVE"}
 ONLINE = {"kombu_message": "index kombu_message_task_id in place of the one of that name"}
 
 HERE = Path(__file__).parent
