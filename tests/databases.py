@@ -29,6 +29,10 @@ SPARE = 4
 AS_NEW = "RESET ALL; SELECT pg_advisory_unlock_all(); UNLISTEN *"
 
 
+#: On a busy machine a connection may take longer than the service waits by itself.
+CONNECT_SECONDS = "60"
+
+
 class Sessions:
     """The application's sessions at a database that tests share one after another.
 
@@ -119,6 +123,7 @@ class Databases:
         as_owner: of the role for migrations, not the application's.
         """
         name, url = f"test_{uuid4().hex}", make_url(self.server.owner_url if as_owner else self.server.url)
+        url = url.update_query_dict({"connect_timeout": CONNECT_SECONDS})
         run_sql(self.server.admin_url, f"CREATE DATABASE {name} OWNER {url.username} {options}")
         yield url.set(database=name).render_as_string(hide_password=False)
         run_sql(self.server.admin_url, f"DROP DATABASE {name} WITH (FORCE)")

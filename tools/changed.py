@@ -18,6 +18,7 @@ import subprocess
 import sys
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 SERVICE = "tests"
@@ -108,7 +109,12 @@ def imported(files: Collection[Path], root: Path = Path()) -> set[Path]:
     return found
 
 
-def _imports(path: Path, root: Path) -> Iterator[Path]:
+@cache  # every area asks for most modules of the service
+def _imports(path: Path, root: Path) -> tuple[Path, ...]:
+    return tuple(_imported_by(path, root))
+
+
+def _imported_by(path: Path, root: Path) -> Iterator[Path]:
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.level:
             package = path.parents[node.level - 1]

@@ -2,7 +2,7 @@
 
 Publishing needs no right on a table: its functions have those of the owner, and `app/rights.py` says who may call them.
 
-The nodes are judged by one of them for all, in two looks: `kombu_judgement` says when (docs/adr/0071).
+The nodes are judged by one of them for all, in two looks: `kombu_judgement` says when (docs/adr/0072).
 
 The functions are those of celery-durable; the service itself sends each job to one queue.
 """

@@ -1,8 +1,9 @@
 """Visit every state that three jobs of one user can reach, breadth first, and look at each (docs/adr/0023).
 
 A state is three jobs, in order, and nothing else: what they share is the sum of what each holds.  Jobs are numbered when
-first met, so that a state is one integer and a step is a number to add; what a job can do depends on itself and on the
-sums over the others alone, so it is worked out once for each such pair.
+first met, so that a state is one integer; what a job can do depends on itself and on the sums over the others alone, so
+it is worked out once for each such pair.  For the same reason jobs of one service may change places in every state of a
+history: such orders are visited as one, with the numbers ascending, and counted as all (docs/adr/0071).
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import chain, pairwise
+from itertools import chain
 from typing import NamedTuple
 
 from app.domain.queues import Service
@@ -47,7 +48,7 @@ class Result:
 
 
 class Way(NamedTuple):
-    """What a job can do beside certain others, as numbers to add to its own.
+    """What a job can do beside certain others, as the numbers that it becomes.
 
     lone: where only it changes; shared: with an effect on others; leads_on: whether one brings it nearer to its end.
     """
@@ -58,46 +59,49 @@ class Way(NamedTuple):
 
 
 class _Violation(Exception):  # noqa: N818 - what it is, not an error of the program
-    def __init__(self, broken: Broken, world: int, move: str = "") -> None:
+    def __init__(self, broken: Broken, world: int, number: int = 0, move: str = "") -> None:
+        """number, move: of the job that made it, and how."""
         super().__init__(broken[1])
-        self.broken, self.world, self.move = broken, world, move
+        self.broken, self.world, self.number, self.move = broken, world, number, move
 
 
 @dataclass
 class Explorer:
-    """steps: by name; the services' own unless a mistake is to be found."""
+    """steps: by name; the services' own unless a mistake is to be found.  alike: visit orders of one service as one."""
 
     rules: Rules
     steps: Mapping[str, Step] = field(default_factory=lambda: STEPS)
+    alike: bool = True
 
     def __post_init__(self) -> None:
         self.jobs: list[Job] = []
         self.numbers: dict[Job, int] = {}
         self.shares: list[int] = []
         self.distances: list[int] = []
-        #: by place, by number of the job, by sums over the others
-        self.ways: tuple[list[dict[int, Way]], ...] = ([], [], [])
+        #: by number of the job, by sums over the others
+        self.ways: list[dict[int, Way]] = []
         self.parents: dict[int, int] = {}
-        self.transitions = 0
+        self.states = self.transitions = 0
+        one, two, three = self.rules.services
+        self._pair, self._three = self.alike and two is three, self.alike and one is two is three
 
     def run(self, most: int | None = None) -> Result:
         """Explore to the end, to the first violation, or until there are `most` states."""
         began, depth = time.process_time(), 0
-        layer = [
-            sum(self.number(Job(service=one)) << place for place, one in zip(PLACES, self.rules.services, strict=True))
-        ]
+        layer = [self.ordered(*(self.number(Job(service=one)) for one in self.rules.services))]
         self.parents[layer[0]] = -1
+        self.states = sum(map(self.orders, layer))
         broken: Broken | None = None
         trace: tuple[str, ...] = ()
         try:
-            while layer and (most is None or len(self.parents) < most):
+            while layer and (most is None or self.states < most):
                 self.judge(layer)
                 layer = self.expand(layer)
                 depth += bool(layer)
         except _Violation as found:
-            broken, trace = found.broken, tuple(self.trace(found.world, found.move))
+            broken, trace = found.broken, tuple(self.trace(found.world, found.number, found.move))
         seconds = time.process_time() - began
-        return Result(len(self.parents), self.transitions, depth, seconds, broken, trace)
+        return Result(self.states, self.transitions, depth, seconds, broken, trace)
 
     def expand(self, layer: list[int]) -> list[int]:
         """The states one step from these that were not met before."""
@@ -105,31 +109,61 @@ class Explorer:
         for world in layer:
             one, two, three = world & MASK, world >> BITS & MASK, world >> 2 * BITS
             first, second, third = shares[one], shares[two], shares[three]
-            leads_on = False
+            leads_on, orders = False, self.orders(world)
             for place, number, others in (
                 (0, one, second + third),
                 (1, two, first + third),
                 (2, three, first + second),
             ):
-                way = ways[place][number].get(others) or self.way(world, place, number, others)
+                way = ways[number].get(others) or self.way(world, number, others)
                 leads_on |= way.leads_on
-                self.transitions += len(way.lone)
-                for change in way.lone:
-                    reached = world + change
-                    if reached not in parents:
-                        parents[reached] = world
-                        fresh.append(reached)
-                for change, effect in way.shared:
-                    for reached in self.spread(world, place, change, effect):
-                        self.transitions += 1
-                        if reached not in parents:
-                            parents[reached] = world
-                            fresh.append(reached)
+                felt = [on for became, effect in way.shared for on in self.spread(world, place, became, effect)]
+                self.transitions += orders * (len(way.lone) + len(felt))
+                reached = self.alone(place, one, two, three, way.lone) + [self.ordered(*_numbers(on)) for on in felt]
+                for after in reached:
+                    if after not in parents:
+                        parents[after] = world
+                        fresh.append(after)
             if not leads_on and self.distances[one] + self.distances[two] + self.distances[three]:
                 raise _Violation(("stuck", "no step brings any job nearer to its end"), world)
+        self.states += sum(map(self.orders, fresh))
         return fresh
 
-    def way(self, world: int, place: int, number: int, others: int) -> Way:
+    def alone(self, place: int, one: int, two: int, three: int, became: tuple[int, ...]) -> list[int]:
+        """The states where the job in this place alone has become another, in turn."""
+        least, most, below, between, above = self.rests(place, one, two, three)
+        return [
+            new | below if new <= least else new << BITS | between if new <= most else new << 2 * BITS | above
+            for new in became
+        ]
+
+    def rests(self, place: int, one: int, two: int, three: int) -> tuple[int, int, int, int, int]:
+        """What stays when a job changes: up to which number it comes first, and second, and the others around it."""
+        if self._three:
+            less, more = (two, three) if place == 0 else (one, three) if place == 1 else (one, two)
+            return less, more, less << BITS | more << 2 * BITS, less | more << 2 * BITS, less | more << BITS
+        if place == 0:
+            return MASK, MASK, two << BITS | three << 2 * BITS, 0, 0
+        other = three if place == 1 else two
+        most = other if self._pair else MASK if place == 1 else -1
+        return -1, most, 0, one | other << 2 * BITS, one | other << BITS
+
+    def ordered(self, one: int, two: int, three: int) -> int:
+        """The state of three jobs by their numbers, those that are alike in ascending order."""
+        if self._three:
+            one, two, three = sorted((one, two, three))
+        elif self._pair and two > three:
+            two, three = three, two
+        return one | two << BITS | three << 2 * BITS
+
+    def orders(self, world: int) -> int:
+        """How many states it stands for."""
+        one, two, three = world & MASK, world >> BITS & MASK, world >> 2 * BITS
+        if self._three:
+            return 6 if one != two != three else 1 if one == three else 3
+        return 2 if self._pair and two != three else 1
+
+    def way(self, world: int, number: int, others: int) -> Way:
         """Work out, look at, and keep what the job can do beside these others."""
         before, leads_on = self.jobs[number], False
         lone: set[int] = set()
@@ -137,24 +171,23 @@ class Explorer:
         seen = _unpacked(others, before.service)
         moves = list(self.moves(before, seen))
         for broken in invariants.of_share(before, moves, seen, self.rules):
-            raise _Violation(broken, world, f"job {place + 1}: may do {[move.label for move in moves]}")
+            raise _Violation(broken, world, number, f"may do {[move.label for move in moves]}")
         for move in moves:
-            where = f"job {place + 1}: {move.label}"
             for broken in chain(invariants.of_move(before, move), invariants.of_job(move.job, self.rules)):
-                raise _Violation(broken, world, f"{where}\n      {move.job}")
-            change = self.number(move.job) - number << PLACES[place]
+                raise _Violation(broken, world, number, f"{move.label}\n      {move.job}")
+            became = self.number(move.job)
             if move.effect is Effect.NOTHING:
-                lone.add(change)
+                lone.add(became)
             else:
-                shared.add((change, move.effect))
+                shared.add((became, move.effect))
             leads_on |= invariants.leads_on(before, move, self.rules)
-        way = self.ways[place][number][others] = Way(tuple(lone - {0}), tuple(shared), leads_on)
+        way = self.ways[number][others] = Way(tuple(lone - {number}), tuple(shared), leads_on)
         return way
 
     def met(self) -> Iterator[tuple[Job, Others]]:
         """Every job beside everything that was seen of the others."""
-        for job, *ways in zip(self.jobs, *self.ways, strict=True):
-            for others in {others for place in ways for others in place}:
+        for job, ways in zip(self.jobs, self.ways, strict=True):
+            for others in ways:
                 yield job, _unpacked(others, job.service)
 
     def moves(self, job: Job, others: Others) -> Iterator[Move]:
@@ -172,12 +205,13 @@ class Explorer:
                 felt = met.get(move.effect) and not job.away
                 yield move if felt else move._replace(effect=Effect.NOTHING)
 
-    def spread(self, world: int, place: int, change: int, effect: Effect) -> list[int]:
+    def spread(self, world: int, place: int, became: int, effect: Effect) -> list[int]:
         """The states after a step with an effect: on each of the others of its service in turn, or on all at once."""
-        service = self.jobs[world >> PLACES[place] & MASK].service
+        number = world >> PLACES[place] & MASK
+        service, change = self.jobs[number].service, became - number << PLACES[place]
         if effect is Effect.FILL:
-            [cleared] = self.spread(world, place, change, Effect.DROP_LEFTOVERS)
-            return self.spread(cleared, place, 0, Effect.WAKE)
+            [cleared] = self.spread(world, place, became, Effect.DROP_LEFTOVERS)
+            return self.spread(cleared, place, became, Effect.WAKE)
         changes = []
         for other in range(JOBS):
             number = world >> PLACES[other] & MASK
@@ -209,32 +243,43 @@ class Explorer:
         self.jobs.append(job)
         self.shares.append(_packed(seen_by_others(job), job.service))
         self.distances.append(invariants.distance(job, self.rules))
-        for ways in self.ways:
-            ways.append({})
+        self.ways.append({})
         return number
 
-    def trace(self, world: int, last: str) -> Iterator[str]:
-        """The steps from the beginning to a state, and the one that went wrong there."""
+    def trace(self, world: int, number: int, last: str) -> Iterator[str]:
+        """The steps from the beginning to a state, and the one of a job with this number that went wrong there.
+
+        Jobs keep their places: of the orders of a state it follows the one that the steps lead to.
+        """
         path = [world]
         while (parent := self.parents[path[-1]]) >= 0:
             path.append(parent)
-        path.reverse()
-        for count, (before, after) in enumerate(pairwise(path), 1):
-            yield f"{count:4}. {self.step_between(before, after)}"
+        here = path.pop()
+        for count, after in enumerate(reversed(path), 1):
+            step, here = self.step_between(here, after)
+            yield f"{count:4}. {step}"
         if last:
-            yield f"{len(path):4}. {last}"
+            place = _numbers(here).index(number)
+            yield f"{len(path) + 1:4}. job {place + 1}: {last}"
 
-    def step_between(self, before: int, after: int) -> str:
-        """Which step of which job leads from one state to the next."""
-        numbers = [before >> place & MASK for place in PLACES]
+    def step_between(self, before: int, after: int) -> tuple[str, int]:
+        """Which step of which job leads from one state to an order of the next, and to which one."""
+        numbers = _numbers(before)
         for place, number in enumerate(numbers):
             others = sum(self.shares[other] for where, other in enumerate(numbers) if where != place)
             for move in self.moves(self.jobs[number], _unpacked(others, self.jobs[number].service)):
-                change = self.number(move.job) - number << PLACES[place]
-                alone = move.effect is Effect.NOTHING
-                if after in ([before + change] if alone else self.spread(before, place, change, move.effect)):
-                    return f"job {place + 1}: {move.label}\n      {move.job}"
+                became = self.number(move.job)
+                alone = before + (became - number << PLACES[place])
+                for reached in (
+                    [alone] if move.effect is Effect.NOTHING else self.spread(before, place, became, move.effect)
+                ):
+                    if self.ordered(*_numbers(reached)) == after:
+                        return f"job {place + 1}: {move.label}\n      {move.job}", reached
         raise AssertionError("no step leads there")
+
+
+def _numbers(world: int) -> list[int]:
+    return [world >> place & MASK for place in PLACES]
 
 
 def _packed(sums: Others, service: Service) -> int:

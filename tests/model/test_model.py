@@ -65,6 +65,19 @@ def test_no_state_of_two_services_breaks_an_invariant(name: str) -> None:
     assert result.broken is None, result
 
 
+@pytest.mark.parametrize(
+    "rules",
+    [Rules(attempts=1, zombies=0, joinable=False), replace(BOTH, attempts=1, spec_units=2)],
+    ids=["three analyses", "an analysis beside specifications"],
+)
+def test_as_many_states_are_counted_as_there_are_where_each_order_of_the_jobs_is_visited(rules: Rules) -> None:
+    one_of_all, each = Explorer(rules), Explorer(rules, alike=False)
+    found, control = one_of_all.run(), each.run()
+    assert (found.states, found.transitions, found.depth) == (control.states, control.transitions, control.depth)
+    assert control.states == len(each.parents) > len(one_of_all.parents)
+    assert set(one_of_all.met()) == set(each.met())
+
+
 @pytest.mark.parametrize("mistake", MISTAKES, ids=str)
 def test_a_seeded_mistake_is_found_with_the_steps_that_lead_there(mistake: Mistake) -> None:
     small = replace(SMALL, carrying=mistake.carrying)

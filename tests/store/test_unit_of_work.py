@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
+from app.store.core.connections import make_engine
 from app.store.core.unit_of_work import OvertakenError, UnitOfWork, retried
 from tests.conftest import NOW, World
 
@@ -19,6 +20,15 @@ def test_a_server_that_vanished_without_a_word_is_given_up_within_seconds(world:
         given = connection.connection.dbapi_connection.info.dsn_parameters
     assert int(given["tcp_user_timeout"]) <= 20_000
     assert int(given["keepalives_idle"]) + int(given["keepalives_interval"]) * int(given["keepalives_count"]) <= 30
+
+
+def test_what_the_url_says_of_waiting_for_the_server_holds(world: World) -> None:
+    url = world.uow.engine.url.update_query_dict({"connect_timeout": "77", "keepalives_idle": "88"})
+    engine = make_engine(url.render_as_string(hide_password=False), pool_size=1)
+    with engine.connect() as connection:
+        given = connection.connection.dbapi_connection.info.dsn_parameters
+    engine.dispose()
+    assert (given["connect_timeout"], given["keepalives_idle"], given["keepalives_interval"]) == ("77", "88", "3")
 
 
 WRITE = text("INSERT INTO schedule_runs (name, slot_at) VALUES (:name, :at)")

@@ -16,6 +16,7 @@ from typing import Any
 import psycopg2
 from psycopg2.extensions import TRANSACTION_STATUS_IDLE
 from sqlalchemy import Engine, PoolProxiedConnection, create_engine, event
+from sqlalchemy.engine import make_url
 from sqlalchemy.exc import InvalidatePoolError
 
 #: As the server prints them.  A client that stops in the middle of a transaction is cut off before the transactions
@@ -24,6 +25,14 @@ from sqlalchemy.exc import InvalidatePoolError
 LIMITS = {"lock_timeout": "10s", "idle_in_transaction_session_timeout": "5s", "TimeZone": "UTC"}
 _IN_FORCE = "SELECT " + " AND ".join(f"current_setting('{name}') = '{value}'" for name, value in LIMITS.items())
 _TO_SET = "fairlane_to_set"
+#: If a server vanished silently, a worker or a web thread must not wait for TCP's own two hours.
+_PATIENCE = {
+    "connect_timeout": 5,
+    "keepalives_idle": 10,
+    "keepalives_interval": 3,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 15_000,
+}
 
 
 def make_engine(
@@ -36,8 +45,8 @@ def make_engine(
 ) -> Engine:
     """An engine that survives a restart of PostgreSQL, and gives up waiting for locks rather than hang.
 
-    overflow: connections beyond the pool's size, which are closed after use; None: as many again; statement_seconds:
-    time limit of a statement, 0 for none.
+    url: may have parameters of libpq, which hold; overflow: connections beyond the pool's size, which are closed after
+    use; None: as many again; statement_seconds: time limit of a statement, 0 for none.
     """
     limits = LIMITS | {"statement_timeout": f"{statement_seconds * 1000:.0f}ms"}
     engine = create_engine(
@@ -49,12 +58,8 @@ def make_engine(
         hide_parameters=True,  # an SQLAlchemy error would print the parameters, among them token hashes
         connect_args={
             "application_name": application_name,
-            "connect_timeout": 5,
-            # if a server vanished silently, a worker or a web thread must not wait for TCP's own two hours
-            "keepalives_idle": 10,
-            "keepalives_interval": 3,
-            "keepalives_count": 3,
-            "tcp_user_timeout": 15_000,
+            # arguments would overrule the URL
+            **{name: value for name, value in _PATIENCE.items() if name not in make_url(url).query},
             "options": " ".join(f"-c {name}={value}" for name, value in limits.items()),
         },
     )

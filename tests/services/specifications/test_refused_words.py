@@ -86,6 +86,8 @@ def test_writing_all_anew_requests_them_once_and_replaces_them_when_they_come(wr
     assert (fallen_back(writing, user, document), writing.billed(user)) == ([], 3)
     answer = writing.ask(user, analysis, Mode.REGENERATE_CACHED)
     assert (answer.is_known, answer.job.id) == (True, document)
+    other = writing.world.user()
+    assert fallen_back(writing, other, writing.written(other, analysis)) == []  # nor to anybody else
     holds(writing.world)
 
 
