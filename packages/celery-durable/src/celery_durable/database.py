@@ -27,7 +27,12 @@ CONNECTION_ERRORS: tuple[type[Exception], ...] = (psycopg2.OperationalError, psy
 #: What a node outlives: a refusal, of a table that is just being replaced for one, may be over in a moment as well.
 SERVER_ERRORS: tuple[type[Exception], ...] = (*CONNECTION_ERRORS, psycopg2.Error)
 #: What a database without the tables says, or one whose tables are older than this package.
-UNDEFINED = (psycopg2.errors.UndefinedTable, psycopg2.errors.UndefinedFunction, psycopg2.errors.InvalidSchemaName)
+UNDEFINED = (
+    psycopg2.errors.UndefinedTable,
+    psycopg2.errors.UndefinedColumn,
+    psycopg2.errors.UndefinedFunction,
+    psycopg2.errors.InvalidSchemaName,
+)
 #: Codes of errors with which a session ends: of the connection, by an administrator, after a time.
 ENDS = ("08", "57P", "25P03", "25P04")
 
