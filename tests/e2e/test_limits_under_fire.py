@@ -206,7 +206,7 @@ def test_a_worker_that_writes_without_its_lease_is_found(watched: System, mistak
     world = watched.world
     node = start(watched.nodes, "node1", 1, {"FIRE_MISTAKE": mistake})
     node.ready()
-    job = world.submit(watched.user(), world.wanted("ms1500"))
+    job = world.submit(watched.user(), world.wanted("ms10000"))
     wait_for(lambda: world.rows("SELECT 1 FROM job_events WHERE event = 'started'"), "the job to run")
     world.lose(job)
     wait_for(lambda: not world.rows(MESSAGES), "the job to end")

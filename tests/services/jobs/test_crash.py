@@ -7,7 +7,7 @@ import shutil
 import signal
 import tempfile
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import psycopg2
@@ -22,8 +22,8 @@ from app.store.core.connections import make_engine
 from app.store.core.unit_of_work import UnitOfWork
 from tests.conftest import World, publishing
 
-#: So long nothing of an asynchronous commit goes to the disk by itself.
-LATE = "ALTER SYSTEM SET wal_writer_delay = '10s'"
+#: The process that writes what no commit waits for.
+WAL_WRITER = "SELECT pid FROM pg_stat_activity WHERE backend_type = 'walwriter'"
 
 
 @pytest.fixture
@@ -37,19 +37,23 @@ def home() -> Iterator[Path]:
 
 @pytest.fixture
 def fragile(home: Path) -> Iterator[World]:
-    """On a server of its own, which writes as late as it may."""
+    """On a server of its own, on which nothing of an asynchronous commit goes to the disk by itself."""
     server = embedded.ensure(home)
-    with closing(psycopg2.connect(server.admin_url.replace("+psycopg2", ""))) as connection:
-        connection.autocommit = True
-        connection.cursor().execute(LATE)
-    embedded.stop(home)
-    again = embedded.ensure(home)
-    owner = make_engine(again.owner_url)
-    migrate(owner, role=str(make_url(again.url).username))
+    with (
+        closing(psycopg2.connect(server.admin_url.replace("+psycopg2", ""))) as connection,
+        connection.cursor() as cursor,
+    ):
+        cursor.execute(WAL_WRITER)
+        [(pid,)] = cursor.fetchall()
+    os.kill(pid, signal.SIGSTOP)  # a crash ends it all the same
+    owner = make_engine(server.owner_url)
+    migrate(owner, role=str(make_url(server.url).username))
     owner.dispose()
-    engine = make_engine(again.url)
+    engine = make_engine(server.url)
     yield World(UnitOfWork(engine, publishing()))
     engine.dispose()
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGCONT)
 
 
 def crash(home: Path, world: World) -> None:
