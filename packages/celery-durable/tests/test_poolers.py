@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import psycopg2
@@ -126,8 +127,9 @@ def test_a_transaction_through_the_pooler_publishes_with_its_commit_only(
     broker: Standing, pooled: str, app: Celery
 ) -> None:
     engine = create_engine(pooled.replace("postgresql:", "postgresql+psycopg2:"))
-    with engine.connect() as connection:
-        undone = send(app, "report", producer=producer_in(connection), queue="quiet")
+    with engine.connect() as connection, ThreadPoolExecutor(1) as pool:
+        # its queue is new, and the pooler has no second session for it: it would let it wait for two minutes
+        undone = pool.submit(send, app, "report", producer=producer_in(connection), queue="quiet").result(timeout=60)
         connection.rollback()
         done = send(app, "report", producer=producer_in(connection), queue="quiet", countdown=60)
         assert not broker.waits(done)

@@ -6,8 +6,11 @@ the parameters of the caller's own; where that cannot be, in the caller's transa
 """
 
 import logging
-from collections.abc import Callable
-from contextlib import closing
+import os
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from threading import Timer
 from typing import Any
 
 import psycopg2
@@ -26,6 +29,8 @@ _READ_COMMITTED = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED"
 #: Somebody else may be adding it in a transaction, or the caller itself: then it is waited for there.
 _BRIEFLY = "SELECT set_config('lock_timeout', '500ms', true), set_config('search_path', %(path)s, true)"
 CONNECT_SECONDS = 2
+#: A pooler takes the session at once, and may have no other one of the server for it but the caller's.
+ANSWER_SECONDS = 2.0
 
 
 def adds_queue(connection: Any, run: Run, sql: Statements) -> Callable[[str], None]:
@@ -48,7 +53,7 @@ def _added_apart(connection: Any, run: Run, sql: Statements, queue: str) -> bool
         driver = _driver(connection)
         if driver.autocommit:
             return False
-        with closing(_connect(driver)) as own:
+        with closing(_connect(driver)) as own, _cut_after(own, ANSWER_SECONDS):
             with own.cursor() as cursor:
                 cursor.execute(_READ_COMMITTED)
                 cursor.execute(_BRIEFLY, {"path": path})
@@ -78,3 +83,20 @@ def _connect(driver: Any) -> Any:
         given["password"] = info.password
     connect = psycopg2.connect if is_psycopg2 else type(driver).connect
     return connect(**{**given, "connect_timeout": CONNECT_SECONDS})
+
+
+@contextmanager
+def _cut_after(connection: Any, seconds: float) -> Iterator[None]:
+    """End the session if the block takes longer: the driver waits for an answer without an end, and raises then."""
+
+    def cut() -> None:
+        with suppress(OSError), closing(socket.socket(fileno=os.dup(connection.fileno()))) as same:
+            same.shutdown(socket.SHUT_RDWR)
+
+    timer = Timer(seconds, cut)
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        timer.join()  # the descriptor may be another's as soon as the session is closed
