@@ -81,6 +81,7 @@ def test_each_form_of_hosts_and_logins_is_read(url: str, words: dict[str, str]) 
         "durable://me:hush@h:port/shop",
         "durable://me:hush@h:7/shop?port=8",
         "durable://me:hush@h/shop?port=x",
+        "durable://me:hush@h/shop?connect_timeout=2&connect_timeout=3",
         "durable://me:hush@a:1,[b/shop",
     ],
 )

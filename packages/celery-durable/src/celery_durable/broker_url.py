@@ -55,13 +55,17 @@ def parse(url: str) -> BrokerUrl:
         raise ValueError("expected a URL such as durable://me@host/shop")
     words = {name: unquote(found[name]) for name in ("user", "password", "dbname") if found[name]}
     places = [found["hosts"]] if found["hosts"] else []
+    given = set[str]()
     for name, value in parse_qsl(found["query"] or ""):
         if name == "host" and "host" in words:
             words["host"] += f",{value}"
         elif name == "port" and "port" in words:
             words["port"] += f",{value}"
+        elif name in given:
+            raise ValueError(f"{name} is given twice in the query; expected once")
         else:
             words[name] = value
+        given.add(name)
     if "host" not in words and places:
         words["host"] = places[0]
     return BrokerUrl(found["driver"], {**words, **_hosts_and_ports(words)})
