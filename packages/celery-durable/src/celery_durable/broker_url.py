@@ -18,7 +18,7 @@ DEFAULT_PORT = "5432"
 
 
 class BrokerUrl(NamedTuple):
-    """driver: what stands before `://`; words: those of libpq, several hosts or ports with commas between them."""
+    """A driver, which stands before `://`, and the words of libpq: several hosts or ports have commas between them."""
 
     driver: str
     words: Mapping[str, str]
