@@ -43,6 +43,7 @@ TIMES = {
     "FAIRNESS_SNOOZE_DURATION": f"{LEASE * 2:g}",
     "FAIRNESS_SNOOZE_JITTER": f"{LEASE * 2 / 3:g}",
 }
+RARE_HEARTBEATS = {"LEASE_SECONDS": "1800", "HEARTBEAT_SECONDS": "600"}
 #: A node that is in the middle of a nap of half a second: it has not begun to write its end, nor can it in time.
 AT_WORK = """
     SELECT 1 FROM kombu_message m
@@ -204,9 +205,10 @@ def test_a_start_beside_a_change_of_the_tier_is_found_if_it_does_not_hold_the_us
 @pytest.mark.parametrize(("mistake", "kinds"), [("no fence", {"written without the lease"}), ("", set())])
 def test_a_worker_that_writes_without_its_lease_is_found(watched: System, mistake: str, kinds: set[str]) -> None:
     world = watched.world
-    node = start(watched.nodes, "node1", 1, {"FIRE_MISTAKE": mistake})
+    # no heartbeat comes while the job runs: it would notice the loss, and the worker would write nothing
+    node = start(watched.nodes, "node1", 1, {"FIRE_MISTAKE": mistake} | RARE_HEARTBEATS)
     node.ready()
-    job = world.submit(watched.user(), world.wanted("ms10000"))
+    job = world.submit(watched.user(), world.wanted("ms4000"))
     wait_for(lambda: world.rows("SELECT 1 FROM job_events WHERE event = 'started'"), "the job to run")
     world.lose(job)
     wait_for(lambda: not world.rows(MESSAGES), "the job to end")
