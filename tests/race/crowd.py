@@ -44,7 +44,7 @@ RunOrders = Callable[[list[Order]], Counter[str]]
 
 @contextmanager
 def crowd(processes: int) -> Iterator[RunOrders]:
-    """As many processes as there are orders each time."""
+    """Start so many processes; each call takes as many orders."""
     context = multiprocessing.get_context("spawn")
     barrier = context.Barrier(processes)
     with context.Pool(processes, initializer=_arm, initargs=(barrier,)) as pool:

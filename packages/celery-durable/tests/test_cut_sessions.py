@@ -25,7 +25,7 @@ DIES = "SELECT lost_count, lease_token IS NULL FROM kombu_message"
 
 
 def sessions(broker: Broker, worker: Worker) -> list[tuple[int, Any, bool]]:
-    """Of its main process: (pid, when its last statement began, whether it is the heart's)."""
+    """Return the sessions of a worker's main process: (pid, when its last statement began, is it the heart's)."""
     ports = [one.laddr.port for one in psutil.Process(worker.process.pid).net_connections("tcp") if one.laddr]
     return [(pid, at, heart) for pid, at, heart in broker.query(SESSIONS.format(OF_THE_HEART), ports)]
 
@@ -92,7 +92,7 @@ def node_pid(taker: Taker) -> int:
 
 
 def judge(broker: Broker) -> None:
-    """As another node does in two looks, between which more than a second passes."""
+    """Judge the nodes in two looks, between which more than a second seems to pass."""
     for _ in range(2):
         broker.query("SELECT kombu_message_judge(NULL, true, 0)")
         broker.query("UPDATE kombu_node SET suspected_at = suspected_at - interval '1 min'")

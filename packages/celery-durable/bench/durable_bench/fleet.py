@@ -59,6 +59,7 @@ def _cost(ask: Any, statement: str, number: int, rate: float) -> float:
     while time.monotonic() < begin + SECONDS:
         ask.execute(statement, (2 + looks % (number - 1),))
         looks += 1
+        # the rate at which the nodes together would look; what is slept costs no processor
         time.sleep(max(0.0, begin + looks / rate - time.monotonic()))
     return (_nanoseconds(pid) - used) / 1e9 / looks * rate
 

@@ -38,8 +38,7 @@ class BrokerUrl(NamedTuple):
             login += "@"
         place = _authority(words)
         if place is not None:
-            words.pop("host", None)
-            words.pop("port", None)
+            words = _without_places(words)
         path = f"/{quote(words.pop('dbname'), safe='')}" if "dbname" in words else ""
         query = "&".join(f"{name}={quote(words[name], safe='/,')}" for name in sorted(words))
         return f"{self.driver}://{login}{place or ''}{path or '/' * bool(query)}{'?' * bool(query)}{query}"
@@ -54,27 +53,25 @@ def parse(url: str) -> BrokerUrl:
     if found is None:
         raise ValueError("expected a URL such as durable://me@host/shop")
     words = {name: unquote(found[name]) for name in ("user", "password", "dbname") if found[name]}
-    places = [found["hosts"]] if found["hosts"] else []
-    given = set[str]()
+    query: dict[str, str] = {}
     for name, value in parse_qsl(found["query"] or ""):
-        if name == "host" and "host" in words:
-            words["host"] += f",{value}"
-        elif name == "port" and "port" in words:
-            words["port"] += f",{value}"
-        elif name in given:
-            raise ValueError(f"{name} is given twice in the query; expected once")
+        if name not in query:
+            query[name] = value
+        elif name in ("host", "port"):
+            query[name] += f",{value}"
         else:
-            words[name] = value
-        given.add(name)
-    if "host" not in words and places:
-        words["host"] = places[0]
-    return BrokerUrl(found["driver"], {**words, **_hosts_and_ports(words)})
+            raise ValueError(f"{name} is given twice in the query; expected once")
+    words |= {"host": found["hosts"], **query}
+    return BrokerUrl(found["driver"], {**_without_places(words), **_hosts_and_ports(words)})
+
+
+def _without_places(words: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in words.items() if name not in ("host", "port")}
 
 
 def _hosts_and_ports(words: Mapping[str, str]) -> dict[str, str]:
     """What libpq calls `host` and `port`.  Raises ValueError."""
-    given = words.get("host", "").split(",") if words.get("host") else []
-    hosts, ports = zip(*(_host_and_port(one) for one in given), strict=True) if given else ((), ())
+    hosts, ports = zip(*(_host_and_port(one) for one in words["host"].split(",")), strict=True)
     if "port" in words:
         if any(ports):
             raise ValueError("a port is given twice: behind a host, and as a parameter of its own")

@@ -1,4 +1,4 @@
-"""The end of a node: what is over is written down, and the rest is handed back, without a charge."""
+"""The end of a node: it writes what is over, and hands the rest back without counting a delivery."""
 
 import logging
 from typing import TYPE_CHECKING

@@ -74,7 +74,7 @@ class Node:
             shared_session.share(self)
 
     def close(self) -> None:
-        """Write down what is over and hand back the rest, without a charge: see ending.py."""
+        """Write what is over, and hand the rest back without counting a delivery (ending.py)."""
         if not self._mine or self._heart is None:
             return
         heart, self._heart = self._heart, None

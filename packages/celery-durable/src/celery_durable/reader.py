@@ -265,7 +265,8 @@ class Reader:
         """A node that was told of a judgement looks when that is a second old, shortly after the one that judged."""
         if ago == 0.0 or ago > WATCH_SECONDS:
             return WATCH_SECONDS
-        return WATCH_SECONDS - ago + uniform(0.05, 0.2)  # noqa: S311
+        # Nodes that were told at the same moment would come back at the same moment: chance spreads them.
+        return WATCH_SECONDS - ago + uniform(0.05, 0.2)  # noqa: S311  no secret
 
     def poll(self, prefetch_count: int) -> None:
         """Promote what is due, and plan the next look.  prefetch_count: to be shown of the node."""
