@@ -72,3 +72,11 @@ class MissingTables(psycopg2.ProgrammingError):
         said = str(error).strip().partition("\n")[0]
         command = " ".join(filter(None, ("python -m celery_durable.schema", url, schema)))
         super().__init__(f"the broker's tables are missing or too old ({said}): run {command}")
+
+
+class UnknownQueue(ValueError):  # noqa: N818  it says what the caller named
+    """No publisher and no worker has declared a queue of this name."""
+
+    def __init__(self, queue: str) -> None:
+        super().__init__(f"there is no queue {queue!r}")
+        self.queue = queue
