@@ -1,0 +1,97 @@
+"""Which of Django's databases the broker is."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from celery import current_app
+from django.db import DEFAULT_DB_ALIAS, connections
+from sqlalchemy.engine import URL
+
+from celery_durable import schema
+from celery_durable.addresses import reveal
+from celery_durable.database import connect_arguments
+
+#: Before the alias in a broker URL.
+SCHEME = "durable-django://"
+#: OPTIONS of DATABASES that are Django's and the drivers', and no parameters of libpq.
+NOT_LIBPQ = frozenset({
+    "assume_role", "autocommit", "client_encoding", "connection_factory", "context", "cursor_factory",
+    "isolation_level", "pool", "prepare_threshold", "row_factory", "server_side_binding",
+})  # fmt: skip
+_PLAIN_HOST = re.compile(r"[A-Za-z0-9.-]+")
+
+
+def broker_url(alias: str) -> str:
+    """The broker URL, with its password, of a database of DATABASES.  Raises: ConnectionDoesNotExist, ValueError."""
+    connection = connections[alias]
+    if connection.vendor != "postgresql":
+        raise ValueError(f"the broker needs PostgreSQL, and the database {alias!r} is {connection.display_name}")
+    given = connection.settings_dict
+    query = {name: str(value) for name, value in given["OPTIONS"].items() if name not in NOT_LIBPQ}
+    host, port = given["HOST"] or None, given["PORT"] or None
+    if host is None or not _PLAIN_HOST.fullmatch(host):  # several hosts, or the folder of a socket
+        query |= {name: str(value) for name, value in (("host", host), ("port", port)) if value}
+        host = port = None
+    return URL.create(
+        "durable", given["USER"] or None, given["PASSWORD"] or None, host, int(port) if port else None,
+        given["NAME"] or None, query,
+    ).render_as_string(hide_password=False)  # fmt: skip
+
+
+def alias_in(url: str) -> str:
+    """The alias in a URL `durable-django://ALIAS`; without one, it is "default"."""
+    return url.removeprefix(SCHEME).strip("/") or DEFAULT_DB_ALIAS
+
+
+def database_of(app: Any) -> str | None:
+    """The alias of the database that is the broker of a Celery app, or None.
+
+    Another URL of this transport names one of DATABASES if host, port and database are written alike in both.
+    """
+    url = app.conf.broker_write_url
+    if not isinstance(url, str):
+        return None
+    if url.startswith(SCHEME):
+        return alias_in(url)
+    place = _place_of_url(url)
+    return next((alias for alias in connections if place and _place_of_alias(alias) == place), None)
+
+
+def broker_options(app: Any) -> dict[str, Any] | None:
+    """The options that functions of this package take: the schema of the tables, if the app names one."""
+    name = (app.conf.broker_transport_options or {}).get("schema")
+    return {"schema": name} if name else None
+
+
+def default_alias() -> str:
+    """The alias at which models and admin look: the broker of the current app, or "default"."""
+    return database_of(current_app) or DEFAULT_DB_ALIAS
+
+
+def bring_version(schema_editor: Any, version: int) -> None:
+    """Make the broker's tables of a version, in a migration.  A database of another kind is left as it is.
+
+    Raises what `schema.upgrade` does.
+    """
+    if schema_editor.connection.vendor == "postgresql":
+        schema.upgrade(schema_editor.connection, broker_options(current_app), to=version)
+
+
+def _place_of_url(url: str) -> tuple[str, str, str] | None:
+    if not url.startswith("durable"):
+        return None
+    try:
+        return _place(connect_arguments(reveal(url.removeprefix("durable+"))))
+    except ValueError:
+        return None
+
+
+def _place_of_alias(alias: str) -> tuple[str, str, str] | None:
+    connection = connections[alias]
+    return _place(connection.get_connection_params()) if connection.vendor == "postgresql" else None
+
+
+def _place(parameters: Mapping[str, Any]) -> tuple[str, str, str]:
+    host, port, name = (parameters.get(key) for key in ("host", "port", "dbname"))
+    return str(host or ""), str(port or 5432), str(name or "")
