@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from celery import Celery
 from celery_durable.schema import VERSION
 from durable_harness.broker import Broker
 from durable_harness.waiting import wait_for
+from kombu import Connection
 
 APP = """
 import os
@@ -163,3 +165,33 @@ def test_what_cannot_be_done_is_one_sentence(broker: Broker, shell: Shell) -> No
     assert "did you mean 'lease_seconds'?" in shell.refused("facts", SHOP_OPTIONS="{'lease_second': 1}")
     assert "No such transport: nobroker" in shell.refused("facts", SHOP_BROKER="nobroker://x")
     assert "--tenant needs a QUEUE" in shell.types("facts", "--tenant", "ann", code=2)
+
+
+def test_receive_takes_what_waits_elsewhere(broker: Broker, shell: Shell, tmp_path: Path) -> None:
+    folder = tmp_path / "old"
+    folder.mkdir()
+    folders = {
+        "data_folder_in": str(folder),
+        "data_folder_out": str(folder),
+        "control_folder": str(tmp_path / "control"),
+    }
+    with Connection("filesystem://", transport_options=folders) as old:
+        app = Celery(set_as_current=False)
+        for number, key in enumerate(("free", "held")):
+            options = {"headers": {"unique_key": key}, "task_id": str(number), "queue": "main"}
+            app.send_task("shop.work", producer=old.Producer(), **options)
+    broker.send("work", task_id="holder", headers={"unique_key": "held"})
+    options = [f"--option={name}={value}" for name, value in folders.items()]
+    said = shell.refused("receive", "filesystem://", *options, "--queue", "main", "--wait", "0.5")
+    assert said == "1 stay at the source: 1 of main (unique key 'held' is held by task holder)"
+    assert broker.query("SELECT task_id FROM kombu_message ORDER BY 1") == [("0",), ("holder",)]
+    assert shell.types("receive", "filesystem://", *options, "--wait", "0.5") == "received 0 of celery\n"
+
+
+def test_what_cannot_be_received_is_one_sentence(broker: Broker, shell: Shell) -> None:
+    assert "the source is a durable broker" in shell.refused("receive", broker.url.replace("postgresql:", "durable:"))
+    assert "No such transport: nobroker" in shell.refused("receive", "nobroker://x")
+    nobody = shell.refused("receive", "amqp://ann:secret@127.0.0.1:1//")
+    assert "the source amqp://ann:**@127.0.0.1:1// failed" in nobody
+    assert "--unacked is for Redis" in shell.types("receive", "memory://", "--unacked", code=2)
+    assert "expected NAME=VALUE" in shell.types("receive", "memory://", "--option", "x", code=2)

@@ -1,0 +1,93 @@
+"""Receive what waits on another broker: batch by batch into the tables, while publishers and workers go on.
+
+    with Connection("redis://localhost") as old, closing(psycopg2.connect(…)) as connection:
+        source = RedisSource(old, ["billing"])          # or KombuSource, for any other transport of kombu
+        received = receive(source, Store(connection))
+
+The command `celery -A APP durable receive URL` does this with the address and the queues of an app.
+
+A batch is acknowledged at the source after its commit here, so nothing is lost when one side or this process ends in
+between: what was not acknowledged comes again, and a task that has a message on its queue gets no second one.  A
+message whose task has run here meanwhile, and one without a task id, comes twice then.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Any, NamedTuple, Protocol
+
+from .store import Store
+
+__all__ = ["Received", "Source", "Store", "Summary", "receive"]
+
+
+class Received(NamedTuple):
+    """A message of the source.
+
+    message: as kombu's, undecoded, with `body`, `headers` and `properties`; handle: by which its source settles it.
+    """
+
+    queue: str
+    message: Any
+    handle: Any
+
+
+class Source(Protocol):
+    """Another broker."""
+
+    def take(self) -> list[Received]:
+        """Take the next batch; an empty one after a moment in which nothing came."""
+
+    def settle(self, batch: list[Received]) -> None:
+        """Acknowledge messages that are stored."""
+
+    def give_back(self, batch: list[Received]) -> None:
+        """Put messages back that cannot be stored."""
+
+
+@dataclass(slots=True)
+class Summary:
+    """What became of the messages.
+
+    queues: numbers of the acknowledged ones, repeats included; refused: (queue, task id, why) of those that stay.
+    """
+
+    queues: Counter[str] = field(default_factory=Counter)
+    refused: list[tuple[str, str | None, str]] = field(default_factory=list)
+
+
+def receive(
+    source: Source, store: Store, *, wait_seconds: float | None = 10, report: Callable[[Summary], None] | None = None
+) -> Summary:
+    """Receive until nothing has come for so many seconds; None: without end.  report: called after each batch.
+
+    What cannot be stored goes back to its queue at the end.  Raises what source and database do; a second call goes on.
+    """
+    summary = Summary()
+    stay: list[Received] = []
+    last = monotonic()
+    try:
+        while wait_seconds is None or monotonic() - last < wait_seconds:
+            batch = source.take()
+            if not batch:
+                continue
+            refused = store.put([(one.queue, one.message) for one in batch])
+            source.settle([one for place, one in enumerate(batch) if place not in refused])
+            _count(summary, batch, refused)
+            stay += (batch[place] for place in refused)
+            last = monotonic()
+            if report is not None:
+                report(summary)
+    finally:
+        if stay:
+            source.give_back(stay)
+    return summary
+
+
+def _count(summary: Summary, batch: list[Received], refused: dict[int, str]) -> None:
+    for place, one in enumerate(batch):
+        if place in refused:
+            summary.refused.append((one.queue, one.message.headers.get("id"), refused[place]))
+        else:
+            summary.queues[one.queue] += 1

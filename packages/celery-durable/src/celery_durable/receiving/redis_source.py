@@ -1,0 +1,130 @@
+"""A source of Redis, read as its lists: kombu's own consumer loses what it has popped and not noted when it is killed.
+
+A batch is moved, each message in one step of the server, to a list beside its queue, `QUEUE.receiving`, and deleted
+there when it is settled.  What a process that died left on that list is taken first by the next one.
+"""
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from time import sleep
+from typing import Any, NamedTuple
+
+import redis
+from kombu import Connection
+from kombu.message import Message as Unreadable
+from kombu.transport.virtual import Message
+
+from . import Received
+
+#: After the key of a queue.
+SUFFIX = ".receiving"
+#: Between two looks while nothing is there.
+PAUSE_SECONDS = 0.2
+#: Entries of the hash of unacknowledged messages, for one step of a scan.
+SCANNED = 500
+
+
+class Place(NamedTuple):
+    """Where a message is.  key: of its queue, or None for reserved ones; item: as it stands there, or its tag."""
+
+    key: str | None
+    item: bytes
+
+
+class RedisSource:
+    """Queues of Redis, with kombu's priorities and key prefix.  most: messages in a batch.
+
+    unacked: take also what workers have reserved, for which none of them may run any more: it would run twice.
+    """
+
+    def __init__(
+        self, connection: Connection, queues: Sequence[str], most: int = 500, *, unacked: bool = False
+    ) -> None:
+        self._channel, self._queues, self._most, self._unacked = connection.channel(), queues, most, unacked
+        self._redis = redis.Redis(connection_pool=self._channel.pool)
+        self._prefix = self._channel.global_keyprefix
+        self._keys = {
+            f"{self._prefix}{self._channel._q_for_pri(queue, step)}": queue  # noqa: SLF001  kombu's name of the list
+            for queue in queues
+            for step in self._channel.priority_steps
+        }
+        self._resumes = True
+        self._seen: set[bytes] = set()  # tags: what cannot be stored stays there, and is taken once
+
+    def take(self) -> list[Received]:
+        """Take what an earlier process left behind, then what waits, then what is reserved."""
+        if self._resumes:
+            self._resumes = False
+            if left := list(self._left_behind()):
+                return left
+        got = list(self._waiting()) or (list(self._reserved()) if self._unacked else [])
+        if not got:
+            sleep(PAUSE_SECONDS)
+        return got
+
+    def settle(self, batch: list[Received]) -> None:
+        """Delete."""
+        with self._redis.pipeline(transaction=True) as pipe:
+            for place in (one.handle for one in batch):
+                if place.key is None:
+                    pipe.zrem(f"{self._prefix}{self._channel.unacked_index_key}", place.item)
+                    pipe.hdel(f"{self._prefix}{self._channel.unacked_key}", place.item)
+                else:
+                    pipe.lrem(place.key + SUFFIX, -1, place.item)
+            pipe.execute()
+
+    def give_back(self, batch: list[Received]) -> None:
+        """Put waiting ones back on their lists, as the next ones; reserved ones were never moved."""
+        with self._redis.pipeline(transaction=True) as pipe:
+            for place in (one.handle for one in batch):
+                if place.key is not None:
+                    pipe.lrem(place.key + SUFFIX, -1, place.item)
+                    pipe.rpush(place.key, place.item)
+            pipe.execute()
+
+    def _left_behind(self) -> Iterator[Received]:
+        for key in self._keys:
+            for item in reversed(self._redis.lrange(key + SUFFIX, 0, -1)):
+                yield self._received(key, item)
+
+    def _waiting(self) -> Iterator[Received]:
+        with self._redis.pipeline(transaction=False) as pipe:
+            for key in self._keys:
+                pipe.llen(key)
+            lengths = dict(zip(self._keys, pipe.execute(), strict=True))
+            room, wanted = self._most, []
+            for key, length in lengths.items():
+                wanted += [key] * min(length, room)
+                room = self._most - len(wanted)
+            for key in wanted:
+                pipe.rpoplpush(key, key + SUFFIX)
+            for key, item in zip(wanted, pipe.execute(), strict=True):
+                if item is not None:  # a worker was quicker
+                    yield self._received(key, item)
+
+    def _reserved(self) -> Iterator[Received]:
+        key = f"{self._prefix}{self._channel.unacked_key}"
+        found = 0
+        for tag, entry in self._redis.hscan_iter(key, count=SCANNED):
+            if tag in self._seen:
+                continue
+            message, exchange, routing_key = json.loads(entry)
+            for queue in set(self._channel._lookup(exchange, routing_key)) & set(self._queues):  # noqa: SLF001
+                yield Received(queue, self._message(message), Place(None, tag))
+                self._seen.add(tag)
+                found += 1
+            if found >= self._most:
+                return
+
+    def _received(self, key: str, item: Any) -> Received:
+        return Received(self._keys[key], self._message(item), Place(key, item))
+
+    def _message(self, item: Any) -> Any:
+        """Kombu's message; of an item that is none, one that says so."""
+        try:
+            return Message(json.loads(item) if isinstance(item, bytes) else item, channel=self._channel)
+        except Exception:  # noqa: BLE001  whatever somebody put on the list
+            unreadable = Unreadable()
+            unreadable.errors.append(sys.exc_info())
+            return unreadable

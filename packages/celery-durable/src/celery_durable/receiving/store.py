@@ -1,0 +1,105 @@
+"""Puts messages of another broker into the tables, a batch in one transaction."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import psycopg2
+from kombu.exceptions import OperationalError
+
+from celery_durable.database import is_refusal, runner
+from celery_durable.envelope import OF_DELIVERY, Letter, letter
+from celery_durable.errors import DuplicateKey, LeaseTokenMissing
+from celery_durable.publish import put, put_many
+from celery_durable.statements import cached_statements
+
+#: Of a message's properties; the others belong to its delivery by the other broker.
+KEPT = (
+    "app_id",
+    "correlation_id",
+    "delivery_mode",
+    "expiration",
+    "message_id",
+    "priority",
+    "reply_to",
+    "type",
+    "user_id",
+)
+
+
+class Store:
+    """The broker's tables.
+
+    connection: psycopg2's, without an open transaction and without autocommit; options: as for `producer_in`.
+    """
+
+    def __init__(self, connection: Any, options: Mapping[str, Any] | None = None) -> None:
+        self._connection, self._run, self._sql = connection, runner(connection), cached_statements(options)
+        self._known: set[str] = set()
+
+    def put(self, batch: Sequence[tuple[str, Any]]) -> dict[int, str]:
+        """Store messages, each once for a task and queue, and commit.  -> why not, by place in the batch.
+
+        batch: (queue, message).  Raises: psycopg2.Error when the session ends; nothing is stored then.
+        """
+        self._declare({queue for queue, _ in batch})
+        refused: dict[int, str] = {}
+        letters: dict[int, Letter] = {}
+        for place, (queue, message) in enumerate(batch):
+            try:
+                letters[place] = letter(as_published(message, queue), queue)
+            except (ValueError, TypeError, KeyError, AttributeError) as error:
+                refused[place] = str(error)
+        try:
+            with self._connection:
+                put_many(self._run, self._sql, list(letters.values()))
+        except (DuplicateKey, LeaseTokenMissing, OperationalError, ValueError, psycopg2.Error) as error:
+            if isinstance(error, psycopg2.Error) and not is_refusal(error):
+                raise
+            refused |= self._each(letters)
+        return refused
+
+    def _each(self, letters: Mapping[int, Letter]) -> dict[int, str]:
+        """Store each in a transaction of its own, since one of them cannot be stored."""
+        refused = {}
+        for place, post in letters.items():
+            try:
+                with self._connection:
+                    put(self._run, self._sql, post)
+            except LeaseTokenMissing:
+                continue  # a worker here runs this task already: it came before
+            except (DuplicateKey, OperationalError, ValueError, psycopg2.Error) as error:
+                if isinstance(error, psycopg2.Error) and not is_refusal(error):
+                    raise
+                refused[place] = str(error).strip().partition("\n")[0]
+        return refused
+
+    def _declare(self, names: set[str]) -> None:
+        """Make the queues, in a commit of their own."""
+        with self._connection:
+            for queue in sorted(names - self._known):
+                self._run(self._sql.add_queue, {"queue": queue})
+        self._known |= names
+
+
+def as_published(message: Any, queue: str) -> dict[str, Any]:
+    """The message as its publisher made it, addressed to a queue.  message: kombu's.  Raises what unpacking it did."""
+    if message.errors:
+        raise ValueError(f"its body cannot be unpacked: {message.errors[0][1]!r}")
+    gone = {"compression", *OF_DELIVERY}  # its body is unpacked
+    return {
+        "body": _text(message.body, message.content_encoding),
+        "content-type": message.content_type,
+        "content-encoding": message.content_encoding,
+        "headers": {name: value for name, value in message.headers.items() if name not in gone},
+        "properties": {
+            **{name: message.properties[name] for name in KEPT if name in message.properties},
+            "delivery_info": {"exchange": "", "routing_key": queue},
+        },
+    }
+
+
+def _text(body: Any, encoding: str | None) -> Any:
+    """A body as text, if it is text: that is stored readable."""
+    if isinstance(body, bytes) and encoding in {"utf-8", "us-ascii"}:
+        return body.decode(encoding)
+    return bytes(body) if isinstance(body, memoryview) else body
