@@ -34,10 +34,10 @@ from app.services.policy import Policy
 from app.store.accounts import users
 from app.store.analyses.file_lists import Listing
 from app.store.analyses.inventories import FileRow
+from app.store.core import connections
 from app.store.core.session import Session
 from app.store.core.unit_of_work import JobMessage, UnitOfWork
 from app.store.jobs.idempotency import Stored
-from app.web.jobs.job_json import rendered
 from tests.databases import Databases, template
 from tests.nodes import Nodes
 from tests.skips import pytest_make_collect_report, pytest_runtest_makereport  # noqa: F401  hooks
@@ -45,6 +45,14 @@ from tests.tiers import pytest_collection_modifyitems  # noqa: F401  a hook
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 A_FILE = FileRow("tests/test_a.py", "a" * 40, "pytest", [{"name": "test_a", "line": 1, "suites": []}], None)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def patience() -> Iterator[None]:
+    """A busy machine may stop a test in a transaction for longer than the service lets a client stop."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(connections.LIMITS, "idle_in_transaction_session_timeout", "55s")
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -84,6 +92,8 @@ def uow(databases: Databases, database_url: str) -> Iterator[UnitOfWork]:
 
 def keyed(name: str, fingerprint: bytes) -> Key[Answer]:
     """An Idempotency-Key whose answers are kept as the web keeps them."""
+    from app.web.jobs.job_json import rendered  # a second of imports, which the process that runs no test does without
+
     return Key(name, fingerprint, rendered)
 
 

@@ -24,6 +24,13 @@ IMPORTS = (
     "tasks.celery", "tasks.analysis", "tasks.specification", "tasks.maintenance", "tasks.webhooks", "tasks.lending", "tasks.pools",
     "tasks.schema", "tasks.alive", "tasks.scheduler",
 )  # fmt: skip
+#: What the web imports: all but its configuration, which reads the settings.
+WEB_IMPORTS = (
+    "gunicorn.app.wsgiapp", "gunicorn.arbiter", "gunicorn.glogging", "app.server.application", "app.server.worker",
+    "app.shared_table",
+)  # fmt: skip
+#: Programs that are forked from a process that has imported them.
+WARM = {"celery": IMPORTS, "gunicorn": WEB_IMPORTS}
 
 
 #: In the environment of a process whose coverage is measured.
@@ -52,8 +59,10 @@ class LocalProcess:
 
     def start(self) -> None:
         self._log.touch()  # it is looked into at once
-        if self._folder == ROOT and self._argv[1:3] == ["-m", "celery"]:
-            self._process = warm.start(IMPORTS, warm.Node(self._argv[3:], self._env, ROOT, self._log))
+        _, _, program, *arguments = self._argv  # python -m
+        if self._folder == ROOT and program in WARM:
+            node = warm.Node(arguments, self._env, ROOT, self._log, program)
+            self._process = warm.start(WARM[program], node)
             return
         self._output = self._log.open("ab")
         self._process = subprocess.Popen(

@@ -32,7 +32,7 @@ class Net:
         """Delegates to the inner generator."""
         return self.inner.phrase(parts, _known(language))
 
-    def summarise(self, specification: Specification) -> Iterator[str | None]:  # noqa: ARG002 - the protocol's
+    def summarise(self, specification: Specification) -> Iterator[str]:  # noqa: ARG002 - the protocol's
         """Write no summary: the names of the domains may be in a language that it does not write."""
         return iter(())
 

@@ -35,7 +35,7 @@ class BuiltIn:
         while some := list(islice(sentences, AT_ONCE)):
             yield Phrased(some)
 
-    def summarise(self, specification: Specification) -> Iterator[str | None]:
+    def summarise(self, specification: Specification) -> Iterator[str]:
         """Name the largest domains."""
         _check(specification.language)
         yield summaries.summary(specification)

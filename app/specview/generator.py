@@ -11,15 +11,10 @@ from app.domain.specification import Place, Specification, Subject
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """Some of the tests with their places.
-
-    fell_back: the model failed, so the built-in generator chose them; for_good: because no answer of the model was
-    accepted, or it is never asked about them, so it would be asked in vain again.
-    """
+    """Some of the tests with their places.  fell_back: the model failed, so the built-in generator chose them."""
 
     places: Sequence[tuple[Subject, Place]]
     fell_back: bool = False
-    for_good: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +27,10 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Phrased:
-    """Some of the tests with their sentences.  fell_back, for_good: as of Placed."""
+    """Some of the tests with their sentences.  fell_back: as of Placed."""
 
     sentences: Sequence[tuple[Subject, str]]
     fell_back: bool = False
-    for_good: bool = False
 
 
 class Generator(Protocol):
@@ -58,8 +52,5 @@ class Generator(Protocol):
     def phrase(self, parts: Iterable[Part], language: str) -> Iterator[Phrased]:
         """Write a sentence for each test."""
 
-    def summarise(self, specification: Specification) -> Iterator[str | None]:
-        """The last item is two or three sentences about the whole, empty if there will be none for these places.
-
-        Before it None comes, as empty parts do above; as the last item, if the model failed.
-        """
+    def summarise(self, specification: Specification) -> Iterator[str]:
+        """The last item is two or three sentences about the whole, or empty; before it, empty items as above."""

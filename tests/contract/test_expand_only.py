@@ -36,6 +36,9 @@ HARMLESS: dict[str, str] = {
     "function kombu_message_park(text,text,double precision,text): body changed": (
         "what is to be cancelled stays ready, and a worker of either release ends it"
     ),
+    "function kombu_message_poll(text[],bigint,boolean,timestamp with time zone,integer): body changed": (
+        "the same answer; nodes are judged by one of them for all, in two looks"
+    ),
     "rule kombu_message_task_id is new or another one": "one message of a task for each queue, where there was one",
     **{
         f"function {name}: body changed": "the same, also when a task has messages on two queues"

@@ -55,7 +55,7 @@ def test_the_migrations_broker_tables_are_the_ones_the_broker_asks_for(migrated_
         assert schema_of(connection, prefixes=BROKER) == asked
     assert {what.split(" ")[1].split(".")[0] for what in asked if what.startswith("table ")} == {
         "kombu_queue", "kombu_message", "kombu_group", "kombu_node", "kombu_dead_letter", "kombu_broadcast",
-        "kombu_schema",
+        "kombu_schema", "kombu_judgement",
     }  # fmt: skip
 
 

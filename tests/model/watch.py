@@ -42,11 +42,17 @@ PLAN = """UPDATE subscription_plans SET concurrent_jobs = :slots, analyses_per_p
            WHERE tier = CAST(:tier AS plan_tier)"""
 
 
+#: From the 31st, or the last day of a shorter month, at noon.
+EDGES = [
+    ANCHOR.replace(year=year, month=month, day=min(31, monthrange(year, month)[1]))
+    for year in range(2027, 2047)
+    for month in range(1, 13)
+]
+
+
 def period(now: datetime) -> tuple[datetime, datetime]:
-    """Of every user here: from the 31st, or the last day of a shorter month, at noon."""
-    months = [divmod(month, 12) for month in range(12 * 20)]
-    edges = [ANCHOR.replace(year=2027 + y, month=m + 1, day=min(31, monthrange(2027 + y, m + 1)[1])) for y, m in months]
-    return max(edge for edge in edges if edge <= now), min(edge for edge in edges if edge > now)
+    """Of every user here."""
+    return max(edge for edge in EDGES if edge <= now), min(edge for edge in EDGES if edge > now)
 
 
 class Watched(RuleBasedStateMachine):
@@ -86,8 +92,9 @@ class Watched(RuleBasedStateMachine):
         self.whole = False
         self.world = replace(self.world, now=self.world.now + passing)
         self.before = later(self.after, self.world.now)
-        self.held = {row["name"] for row in self.world.rows("SELECT name FROM kombu_group")}
-        self.lined, self.nexts = self.world.rows(LINED), self.world.rows(NEXT)
+        with self.world.uow.begin() as tx:
+            self.held = {name for (name,) in tx.run(text("SELECT name FROM kombu_group"))}
+            self.lined, self.nexts = ([dict(row._mapping) for row in tx.run(text(query))] for query in (LINED, NEXT))
         yield
         self.after = look(self.world)
 

@@ -41,7 +41,7 @@ class Gates:
         self._do(_STATEMENT.sub(stopped, definition))
 
     def shut_all(self) -> None:
-        """Before strands run."""
+        """Before strands run.  Those that nobody had to open are shut still."""
         for pid in self._pids:
             for gate in range(len(self.statements)):
                 self._turn("pg_advisory_lock", pid, gate)

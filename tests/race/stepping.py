@@ -144,7 +144,8 @@ class Stage:
                     break
                 self._release(next(strand for strand in strands if strand.name == chosen))
         finally:
-            self._gates.open_all()
+            if not all(strand.ended for strand in strands):
+                self._gates.open_all()
             for strand in strands:
                 strand.free = True
                 strand.release()

@@ -51,6 +51,17 @@ def yesterday(world: World) -> None:
             tx.run(text(f"UPDATE {table} SET day = day - 1"))
 
 
+def test_a_call_that_saw_the_day_before_counts_for_the_next_one_if_that_has_begun(
+    world: World, make_gate: MakeGate
+) -> None:
+    ann, *_ = [world.user() for _ in range(6)]
+    assert calls(make_gate(ann), 8) == 8
+    with world.uow.begin() as tx:
+        tx.run(text("UPDATE model_shares SET day = day + 1"))
+    assert calls(make_gate(ann)) == 2
+    assert used(world, ann) == 10 * ASKED.total
+
+
 def test_an_account_that_has_used_its_share_is_refused_and_others_go_on(world: World, make_gate: MakeGate) -> None:
     ann, bob, *_ = [world.user() for _ in range(6)]
     assert calls(make_gate(ann)) == 10

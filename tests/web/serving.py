@@ -13,23 +13,32 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
+from durable_harness import warm
 from durable_harness.environment import bare_environment
 
-ROOT = Path(__file__).parents[2]
+from tests.nodes import ROOT, WARM
+
 CONFIG = ("-c", "python:app.server.config")
 
 
 @contextlib.contextmanager
-def serving(url: str, home: Path, *options: str, config: Sequence[str] = CONFIG, **settings: str) -> Iterator[int]:
-    """The port where it answers.  settings: of the service."""
+def serving(
+    url: str, home: Path, *options: str, config: Sequence[str] = CONFIG, fresh: bool = False, **settings: str
+) -> Iterator[int]:
+    """The port where it answers.  settings: of the service; fresh: a start from nothing, with its own command line."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
-    argv = [sys.executable, "-m", "gunicorn", *config, *options, "-b", f"127.0.0.1:{port}"]
-    environ = bare_environment()
+    arguments = [*config, *options, "-b", f"127.0.0.1:{port}"]
+    environ = bare_environment() | {"PYTHONWARNINGS": "ignore"}
     environ |= {"DATABASE_URL": url, "FAIRLANE_HOME": str(home), "RATE_LIMIT_PER_MINUTE": "100000", **settings}
-    with (home / "log").open("wb") as log:
-        process = subprocess.Popen(argv, cwd=ROOT, env=environ, stdout=log, stderr=log)
+    process: warm.Forked | subprocess.Popen[bytes]
+    if fresh or config is not CONFIG:
+        with (home / "log").open("wb") as log:
+            argv = [sys.executable, "-m", "gunicorn", *arguments]
+            process = subprocess.Popen(argv, cwd=ROOT, env=environ, stdout=log, stderr=log)
+    else:
+        process = warm.start(WARM["gunicorn"], warm.Node(arguments, environ, ROOT, home / "log", "gunicorn"))
     try:
         _wait(port, process, home / "log")
         yield port
@@ -57,7 +66,7 @@ def raw(port: int, request: bytes, *, seconds: float = 15) -> bytes:
         return answer
 
 
-def _wait(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
+def _wait(port: int, process: warm.Forked | subprocess.Popen[bytes], log: Path) -> None:
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and process.poll() is None:
         with contextlib.suppress(OSError):

@@ -170,7 +170,7 @@ def test_every_problem_has_a_slug_of_its_own() -> None:
 def gunicorn(database_url: str, uow: UnitOfWork, tmp_path: Path) -> Iterator[int]:
     """gunicorn as `fairlane up` starts it, with two processes."""
     del uow
-    with serving(database_url, tmp_path, "--workers", "2") as port:
+    with serving(database_url, tmp_path, "--workers", "2", fresh=True) as port:
         yield port
 
 

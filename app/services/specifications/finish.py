@@ -23,9 +23,9 @@ from app.store.specifications import spec_documents, spec_words
 class WholeDocument:
     """A whole document that is not stored yet.
 
-    keys: of its sentences that are billed unless they are paid, each once; used: of all its stored words; says: the
-    fingerprint of its words, None if the model is to be asked for some again; shelf: where its words are stored; fresh:
-    for a sentence that was written anew, where its words are and where they move once they are paid for.
+    keys: of its stored sentences, each once; used: of all its stored words; says: the fingerprint of its words, None if
+    some fell back; shelf: where its words are stored; fresh: for a sentence that was written anew, where its words are
+    and where they move once they are paid for.
     """
 
     specification: Specification

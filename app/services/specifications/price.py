@@ -62,7 +62,7 @@ class Priced:
             return None
         return fingerprint(
             {placed[key]: place.folded() for key, place in places.items()},
-            {written[key]: sentence.text for key, sentence in sentences.items()},
+            {written[key]: sentence for key, sentence in sentences.items()},
         )
 
     def _shelf(self, user_id: UUID, language: str, policy: Policy) -> Shelf:

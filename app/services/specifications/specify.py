@@ -29,12 +29,11 @@ from app.domain.specification import (
 from app.services.policy import Policy
 from app.services.specifications.finish import WholeDocument, finish
 from app.services.specifications.load_tests import GONE, load_tests
-from app.specview.generator import Generator, Part, Phrased, Placed
+from app.specview.generator import Generator, Part
 from app.store.core.unit_of_work import Tx, UnitOfWork, retried
 from app.store.jobs import quota
 from app.store.specifications import spec_documents, spec_words
 from app.store.specifications.spec_documents import FeatureRow, SpecRequestRow
-from app.store.specifications.spec_words import KeptSentence
 
 T = TypeVar("T")
 #: Kind of the stored words.
@@ -58,7 +57,7 @@ class _Desk:
         """Stored places of these tests, by identity."""
         return self._known("place", spec_words.places, subjects)
 
-    def sentences(self, subjects: Iterable[Subject]) -> dict[bytes, KeptSentence]:
+    def sentences(self, subjects: Iterable[Subject]) -> dict[bytes, str]:
         """Stored sentences of these tests, by identity."""
         return self._known("sentence", spec_words.sentences, subjects)
 
@@ -70,25 +69,11 @@ class _Desk:
             found = read(tx, sorted(by_key))
         return {by_key[key]: words for key, words in found.items()}
 
-    def keep(
-        self, kind: str, words: Sequence[tuple[Subject, object]], part: Placed | Phrased, *, is_paid: bool
-    ) -> None:
-        """Store a part at once, so that another attempt finds it; not one for which the model is to be asked again."""
+    def keep(self, kind: str, words: Sequence[tuple[Subject, object]], *, is_paid: bool) -> None:
+        """Store a part at once, so that another attempt finds it."""
         found = {self.shelf.key(kind, subject): one for subject, one in words}
-        if found and (part.for_good or not part.fell_back):
-            _keep(self.uow, self.shelf, found, is_paid=is_paid, is_fallback=part.fell_back)
-
-
-@dataclass(slots=True)
-class _Sentences:
-    """The sentences of a document, by identity of their tests.
-
-    fell_back: tests whose sentences the built-in generator wrote; is_whole: False if the model is to be asked again.
-    """
-
-    texts: dict[bytes, str]
-    fell_back: set[bytes]
-    is_whole: bool = True
+        if found:
+            _keep(self.uow, self.shelf, found, is_paid=is_paid)
 
 
 def specify(
@@ -129,33 +114,32 @@ def _write(
     own = replace(shelf, fresh_for=user_id) if fresh else shelf
     desk = _Desk(uow, own, checkpoint)
     places = _place(desk, tests.subjects, generator)
-    sentences = _phrase(desk, tests.subjects, places, generator)
-    domains = _arrange(tests.subjects, places, sentences)
+    sentences, fell_back = _phrase(desk, tests.subjects, places, generator)
+    domains = _arrange(tests.subjects, places, sentences, fell_back)
     whole = Specification(request.language, _summarise(replace(desk, shelf=shelf), domains, generator), domains)
-    kept = sorted(key for identity, key in keys.items() if identity not in sentences.fell_back)
+    kept = sorted(key for identity, key in keys.items() if identity not in fell_back)
     moves = sorted({(own.key(kind, one), shelf.key(kind, one)) for one in tests.subjects for kind in KINDS})
     used = sorted({*kept, *(key for _, key in moves), shelf.summary_key(domains)})
-    says = fingerprint(places, sentences.texts) if sentences.is_whole else None
+    says = None if fell_back else fingerprint(places, sentences)
     return WholeDocument(whole, kept, used, says, shelf, moves if fresh else None)
 
 
 def _summarise(desk: _Desk, domains: Sequence[Domain], generator: Generator) -> str:
-    """The summary; one that a model has written of the same places in this repository is kept, also a refused one."""
-    shelf = desk.shelf
+    """The summary; one that a model has written of the same places in this repository is kept."""
+    shelf, found = desk.shelf, ""
     if not domains:
-        return ""
+        return found
     key = shelf.summary_key(domains)
     with desk.uow.begin() as tx:
         kept = spec_words.sentences(tx, [key])
     if kept:
-        return kept[key].text
-    found: str | None = None
+        return kept[key]
     for summary in generator.summarise(Specification(shelf.language, "", domains)):
         desk.checkpoint("summarising", 0, 0)
         found = summary
-    if found is not None and shelf.generator != BUILT_IN:  # the built-in one depends on more: the largest places
+    if found and shelf.generator != BUILT_IN:  # the built-in one names the largest places, so it depends on more
         _keep(desk.uow, shelf, {key: found}, is_paid=True)
-    return found or ""
+    return found
 
 
 def _check_reserved(uow: UnitOfWork, job_id: UUID, keys: Sequence[bytes], policy: Policy, *, fresh: bool) -> None:
@@ -175,22 +159,21 @@ def _place(desk: _Desk, subjects: Sequence[Subject], generator: Generator) -> di
     known = [place for place, _ in Counter(places.values()).most_common()]
     with _stopped(generator.place(missing, known, desk.shelf.language) if missing else iter(())) as parts:
         for part in parts:
-            words = [(one, [place.domain, place.feature]) for one, place in part.places]
-            desk.keep("place", words, part, is_paid=True)
+            if not part.fell_back:
+                desk.keep("place", [(one, [place.domain, place.feature]) for one, place in part.places], is_paid=True)
             places |= {one.identity: place.folded() for one, place in part.places}
             done += len(part.places)
             desk.checkpoint("placing", done, total)
     return places
 
 
-def _phrase(desk: _Desk, subjects: Sequence[Subject], places: dict[bytes, Place], generator: Generator) -> _Sentences:
-    """The sentence of each test."""
-    kept = desk.sentences(subjects)
-    found = _Sentences(
-        {identity: sentence.text for identity, sentence in kept.items()},
-        {identity for identity, sentence in kept.items() if sentence.is_fallback},
-    )
-    missing = {one.identity: one for one in subjects if one.identity not in kept}
+def _phrase(
+    desk: _Desk, subjects: Sequence[Subject], places: dict[bytes, Place], generator: Generator
+) -> tuple[dict[bytes, str], set[bytes]]:
+    """The sentence of each test, by identity; and the identities that fell back."""
+    sentences = desk.sentences(subjects)
+    fell_back: set[bytes] = set()
+    missing = {one.identity: one for one in subjects if one.identity not in sentences}
     wanted: dict[Place, list[Subject]] = {}
     for identity, one in missing.items():
         wanted.setdefault(places[identity], []).append(one)
@@ -199,14 +182,14 @@ def _phrase(desk: _Desk, subjects: Sequence[Subject], places: dict[bytes, Place]
     wanted_parts = [Part(place, some) for place, some in wanted.items()]
     with _stopped(generator.phrase(wanted_parts, desk.shelf.language) if wanted_parts else iter(())) as parts:
         for part in parts:
-            desk.keep("sentence", part.sentences, part, is_paid=False)
             if part.fell_back:
-                found.fell_back |= {one.identity for one, _ in part.sentences}
-                found.is_whole &= part.for_good
-            found.texts |= {one.identity: sentence for one, sentence in part.sentences}
+                fell_back |= {one.identity for one, _ in part.sentences}
+            else:
+                desk.keep("sentence", part.sentences, is_paid=False)
+            sentences |= {one.identity: sentence for one, sentence in part.sentences}
             done += len(part.sentences)
             desk.checkpoint("phrasing", done, total)
-    return found
+    return sentences, fell_back
 
 
 @contextmanager
@@ -219,12 +202,14 @@ def _stopped(parts: Iterator[T]) -> Iterator[Iterator[T]]:
             parts.close()
 
 
-def _arrange(subjects: Sequence[Subject], places: dict[bytes, Place], sentences: _Sentences) -> list[Domain]:
+def _arrange(
+    subjects: Sequence[Subject], places: dict[bytes, Place], sentences: dict[bytes, str], fell_back: set[bytes]
+) -> list[Domain]:
     """Order by file; ungrouped tests come last."""
     domains: dict[str, dict[str, list[Behaviour]]] = {}
     for one in subjects:
         place = places[one.identity]
-        behaviour = Behaviour(one, sentences.texts[one.identity], one.identity in sentences.fell_back)
+        behaviour = Behaviour(one, sentences[one.identity], one.identity in fell_back)
         domains.setdefault(place.domain, {}).setdefault(place.feature, []).append(behaviour)
 
     def last(named: tuple[str, object]) -> bool:
@@ -237,11 +222,9 @@ def _arrange(subjects: Sequence[Subject], places: dict[bytes, Place], sentences:
 
 
 @retried
-def _keep(
-    uow: UnitOfWork, shelf: Shelf, words: dict[bytes, object], *, is_paid: bool, is_fallback: bool = False
-) -> None:
+def _keep(uow: UnitOfWork, shelf: Shelf, words: dict[bytes, object], *, is_paid: bool) -> None:
     with uow.begin() as tx:
-        spec_words.keep(tx, shelf, words, is_paid=is_paid, is_fallback=is_fallback)
+        spec_words.keep(tx, shelf, words, is_paid=is_paid)
 
 
 def _save(uow: UnitOfWork, delivery: Delivery, specification: Specification) -> None:

@@ -60,24 +60,23 @@ class Calls:
         self._vain, self.useful = 0, False
         self._under_way, self._settled = 0, asyncio.Event()
 
-    async def until(self, step: Callable[[int], Awaitable[bool]]) -> bool:
+    async def until(self, step: Callable[[int], Awaitable[bool]]) -> None:
         """Take a step until it says that it is done, fails for good, or was taken too often.
 
         step: gets the number of its bad ends, from 0; may raise CallFailed, and is then taken again after a pause.
-        Returns: whether the last answer was of no use, so that asking the model again is in vain.
         """
         bad, slowed, failed = 0, 0, CallFailed(Fault.BAD_ANSWER)
         while bad < TRIES and slowed < TRIES_OF_TOO_FAST:
             try:
                 if await step(bad):
-                    return False
+                    return
                 failed = CallFailed(Fault.BAD_ANSWER)
             except CallFailed as raised:
                 failed = raised
             self._meter.troubles[failed.fault] += 1
             if failed.lasting or failed.wait > PATIENCE_SECONDS:
                 self._give_up(failed.fault)
-                return False
+                return
             if failed.fault is Fault.BAD_REQUEST:  # the next one would be the same
                 break
             slowed += failed.fault is Fault.TOO_FAST
@@ -87,7 +86,6 @@ class Calls:
         self._vain += 1
         if self._vain >= MOST_IN_VAIN and not self.useful:
             self._give_up(failed.fault)
-        return failed.in_vain
 
     def _give_up(self, fault: Fault) -> None:
         self._meter.given_up = self._meter.given_up or fault
@@ -115,7 +113,7 @@ class Calls:
         """Count the estimate for the run; where it would pass the cap, wait for what others take less than theirs."""
         while True:
             if self._meter.given_up is not None:
-                raise CallFailed(self._meter.given_up, is_made=False)
+                raise CallFailed(self._meter.given_up)
             if self._most_tokens is None or (self._meter.spent + estimate).total <= self._most_tokens:
                 break
             if not self._under_way:
@@ -185,7 +183,7 @@ class Calls:
         # not all at the same instant
         await self._timing.sleep(wait.seconds * (1 + 0.1 * self._timing.roll()))
         if self._meter.given_up is not None:
-            raise CallFailed(self._meter.given_up, is_made=False)
+            raise CallFailed(self._meter.given_up)
 
     async def _kept(self, use: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._keeper, use)

@@ -15,8 +15,8 @@ SubjectPlaces = list[tuple[Subject, Place]]
 
 async def classify(
     calls: Calls, chunk: Sequence[Subject], known: Iterable[Place], language: str
-) -> tuple[SubjectPlaces, list[Subject], bool]:
-    """The tests of a chunk with their places, those that got none, and whether these would be sent in vain again.
+) -> tuple[SubjectPlaces, list[Subject]]:
+    """The tests of a chunk with their places, and those that got none.
 
     Tests that are left out, or placed by a name of another test, are requested again, without those that were placed.
     """
@@ -31,8 +31,8 @@ async def classify(
         left[:] = [subject for number, subject in enumerate(left) if number not in found]
         return not left
 
-    in_vain = await calls.until(step)
-    return done, left, in_vain
+    await calls.until(step)
+    return done, left
 
 
 class Places:

@@ -14,8 +14,8 @@ PlacedSubject = tuple[Place, Subject]
 
 async def convert(
     calls: Calls, chunk: Sequence[PlacedSubject], language: str
-) -> tuple[list[tuple[Subject, str]], list[PlacedSubject], bool]:
-    """The tests of a chunk with their sentences, those that got none, and whether these would be sent in vain again.
+) -> tuple[list[tuple[Subject, str]], list[PlacedSubject]]:
+    """The tests of a chunk with their sentences, and those that got none.
 
     Sentences that do not fit are asked for again by themselves: what spoilt them may have been a neighbour.
     """
@@ -29,5 +29,5 @@ async def convert(
         left[:] = [row for number, row in enumerate(left) if number not in found]
         return not left
 
-    in_vain = await calls.until(step)
-    return done, left, in_vain
+    await calls.until(step)
+    return done, left

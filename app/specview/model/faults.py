@@ -56,8 +56,6 @@ LASTING = {
 }  # fmt: skip
 #: The endpoint answered, so it is not counted as one that fails.
 ANSWERED = {Fault.CUT_OFF, Fault.HELD_KEY, Fault.BAD_ANSWER, Fault.BAD_REQUEST}
-#: A model has read the request, and would answer it in the same way again.
-IN_VAIN = {Fault.CUT_OFF, Fault.HELD_KEY, Fault.BAD_ANSWER}
 #: No model has read the request; what else fails may be billed, and counts with its estimate.
 UNBILLED = {
     Fault.UNREACHABLE, Fault.REDIRECTED, Fault.NOT_ALLOWED, Fault.NOT_FOUND, Fault.BAD_REQUEST, Fault.TOO_FAST,
@@ -65,23 +63,14 @@ UNBILLED = {
 
 
 class CallFailed(Exception):  # noqa: N818 - an outcome that each caller expects
-    """A call gave nothing.
+    """A call gave nothing.  wait: seconds that the endpoint asked for."""
 
-    wait: seconds that the endpoint asked for; is_made: False if there was no call, as the run had been given up.
-    """
-
-    def __init__(self, fault: Fault, *, wait: float = 0, is_made: bool = True) -> None:
+    def __init__(self, fault: Fault, *, wait: float = 0) -> None:
         super().__init__(f"the language model {FAULTS[fault]}")
         self.fault = fault
         self.wait = wait
-        self.is_made = is_made
 
     @property
     def lasting(self) -> bool:
         """Whether further calls of this run are in vain."""
         return self.fault in LASTING
-
-    @property
-    def in_vain(self) -> bool:
-        """Whether the model has answered, and gave nothing of use."""
-        return self.is_made and self.fault in IN_VAIN

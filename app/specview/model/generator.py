@@ -54,7 +54,7 @@ class ModelGenerator:
         """Chunks of files, the first one alone: its places are what the others go on with."""
         honest, hostile = _parted(subjects)
         places = Places(known)
-        yield from self._place_without(hostile, places, language, for_good=True)
+        yield from self._place_without(hostile, places, language)
         chunks = by_file(honest)
         with self._calls() as (loop, calls):
             for some in (islice(chunks, 1), chunks):
@@ -63,10 +63,10 @@ class ModelGenerator:
                     if found is None:
                         yield Placed(())
                         continue
-                    _, (rows, left, in_vain) = found
+                    _, (rows, left) = found
                     if rows:
                         yield Placed([(subject, places.same(place)) for subject, place in rows])
-                    yield from self._place_without(left, places, language, for_good=in_vain)
+                    yield from self._place_without(left, places, language)
 
     def phrase(self, parts: Iterable[Part], language: str) -> Iterator[Phrased]:
         """Chunks of parts, whole ones where they fit."""
@@ -78,13 +78,14 @@ class ModelGenerator:
                 if found is None:
                     yield Phrased(())
                     continue
-                _, (done, left, in_vain) = found
+                _, (done, left) = found
                 if done:
                     yield Phrased(done)
-                yield from self._phrase_without(left, language, for_good=in_vain)
-        yield from self._phrase_without(hostile, language, for_good=True)
+                yield from self._phrase_without([*left, *hostile], language)
+                hostile.clear()
+        yield from self._phrase_without(hostile, language)
 
-    def summarise(self, specification: Specification) -> Iterator[str | None]:
+    def summarise(self, specification: Specification) -> Iterator[str]:
         """Summarise a specification from the names of domains and features alone."""
         domains = [
             (domain, [feature for feature in features if not talks(feature)])
@@ -96,7 +97,7 @@ class ModelGenerator:
         with self._calls() as (loop, calls):
             work = partial(summarise, calls, language=specification.language)
             for found in as_done(loop, work, [domains], ahead=1):
-                yield None if found is None else found[1]
+                yield "" if found is None else found[1]
 
     @property
     def _ahead(self) -> int:
@@ -124,22 +125,19 @@ class ModelGenerator:
         if self.meter.given_up is not None:
             log.warning("model_given_up", fault=self.meter.given_up.value)
 
-    def _place_without(
-        self, subjects: Sequence[Subject], places: Places, language: str, *, for_good: bool
-    ) -> Iterator[Placed]:
+    def _place_without(self, subjects: Sequence[Subject], places: Places, language: str) -> Iterator[Placed]:
         if subjects:
             for placed in self.fallback.place(subjects, places.all(), language):
-                rows = [(subject, places.same(place)) for subject, place in placed.places]
-                yield Placed(rows, fell_back=True, for_good=for_good)
+                yield Placed([(subject, places.same(place)) for subject, place in placed.places], fell_back=True)
 
-    def _phrase_without(self, rows: Sequence[PlacedSubject], language: str, *, for_good: bool) -> Iterator[Phrased]:
+    def _phrase_without(self, rows: Sequence[PlacedSubject], language: str) -> Iterator[Phrased]:
         parts = dict[Place, list[Subject]]()
         for place, subject in rows:
             parts.setdefault(place, []).append(subject)
         if parts:
             found = self.fallback.phrase([Part(place, some) for place, some in parts.items()], language)
             for phrased in found:
-                yield Phrased(phrased.sentences, fell_back=True, for_good=for_good)
+                yield Phrased(phrased.sentences, fell_back=True)
 
 
 def _parted(subjects: Iterable[Subject]) -> tuple[list[Subject], list[Subject]]:

@@ -32,7 +32,7 @@ class ModelReply:
 
 
 class _Message(BaseModel):
-    content: str
+    content: str | None
 
 
 class _Choice(BaseModel):
@@ -51,13 +51,16 @@ class _Completion(BaseModel):
 
 
 def read_reply(content: bytes, request: dict[str, Any], canaries: Canaries) -> ModelReply:
-    """The first choice.  Raises: CallFailed no_json, cut_off, held_key."""
+    """The first choice.  Raises: CallFailed no_json, bad_answer, cut_off, held_key."""
     try:
         completion = _Completion.model_validate_json(content)
     except ValidationError:  # it shows what was sent
         raise CallFailed(Fault.NO_JSON) from None
     choice = completion.choices[0]
-    if canaries.found(choice.message.content):
+    text = choice.message.content
+    if text is None:  # the model declined, or a filter of the endpoint did
+        raise CallFailed(Fault.BAD_ANSWER)
+    if canaries.found(text):
         raise CallFailed(Fault.HELD_KEY)
     if choice.finish_reason == "length":
         raise CallFailed(Fault.CUT_OFF)
@@ -65,8 +68,8 @@ def read_reply(content: bytes, request: dict[str, Any], canaries: Canaries) -> M
         usage = _Usage.model_validate(completion.usage)
         used = Tokens(usage.prompt_tokens, usage.completion_tokens)
     except ValidationError:
-        used = Tokens(estimate(json.dumps(request["messages"], ensure_ascii=False)), estimate(choice.message.content))
-    return ModelReply(choice.message.content, used)
+        used = Tokens(estimate(json.dumps(request["messages"], ensure_ascii=False)), estimate(text))
+    return ModelReply(text, used)
 
 
 def retry_after(response: httpx.Response) -> float:

@@ -9,9 +9,9 @@ from app.specview.model.answers import read_summary
 from app.specview.model.calls import Calls
 
 
-async def summarise(calls: Calls, domains: Sequence[tuple[str, Sequence[str]]], language: str) -> str | None:
-    """Two or three sentences; empty where no answer of the model may stand, None where it gave none."""
-    found: str | None = None
+async def summarise(calls: Calls, domains: Sequence[tuple[str, Sequence[str]]], language: str) -> str:
+    """Two or three sentences; empty where the model gives none that may stand."""
+    found = ""
 
     async def step(attempt: int) -> bool:
         nonlocal found
@@ -19,5 +19,5 @@ async def summarise(calls: Calls, domains: Sequence[tuple[str, Sequence[str]]], 
         found = read_summary(await calls.ask(prompt, attempt), language)
         return True
 
-    in_vain = await calls.until(step)
-    return "" if in_vain else found
+    await calls.until(step)
+    return found

@@ -23,7 +23,6 @@ from sqlalchemy.exc import InvalidatePoolError
 #: that wait for its user's row give up; otherwise every process that gets a job of this user would also stand still
 #: (docs/broker-hazards.md H4).
 LIMITS = {"lock_timeout": "10s", "idle_in_transaction_session_timeout": "5s", "TimeZone": "UTC"}
-_IN_FORCE = "SELECT " + " AND ".join(f"current_setting('{name}') = '{value}'" for name, value in LIMITS.items())
 _TO_SET = "fairlane_to_set"
 #: If a server vanished silently, a worker or a web thread must not wait for TCP's own two hours.
 _PATIENCE = {
@@ -97,7 +96,8 @@ def _look(limits: Mapping[str, str], connection: Any, record: Any) -> None:
     """Check whether the limits are in force.  A pooler that is configured to ignore them does so silently."""
     connection.autocommit = True
     with connection.cursor() as cursor:
-        cursor.execute(_IN_FORCE)
+        checks = (f"current_setting('{name}') = '{value}'" for name, value in LIMITS.items())
+        cursor.execute("SELECT " + " AND ".join(checks))
         if not cursor.fetchone()[0]:
             record.info[_TO_SET] = "; ".join(f"SET LOCAL {name} = '{value}'" for name, value in limits.items())
     connection.autocommit = False

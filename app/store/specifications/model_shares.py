@@ -14,6 +14,7 @@ from app.store.specifications.model_calls import TODAY
 
 # By the index of addresses, which visitors do not have.
 _PEOPLE = text("SELECT count(*) FROM (SELECT FROM users WHERE lower(email) > '' LIMIT :most) AS people")
+# A call that read the date before midnight, and waited for the row, may find the next day there.
 # An account that is being deleted is waited for here, while this transaction has locked nothing that others need.
 _COUNT = text(f"""
     INSERT INTO model_shares AS s (user_id, day, tokens, cost)
@@ -23,10 +24,10 @@ _COUNT = text(f"""
        AND coalesce(:cost <= CAST(:most_cost AS numeric), true)
        FOR KEY SHARE OF u
     ON CONFLICT (user_id) DO UPDATE
-       SET day = excluded.day,
-           tokens = excluded.tokens + CASE WHEN s.day = excluded.day THEN s.tokens ELSE 0 END,
-           cost = excluded.cost + CASE WHEN s.day = excluded.day THEN s.cost ELSE 0 END
-     WHERE s.day <> excluded.day
+       SET day = greatest(s.day, excluded.day),
+           tokens = excluded.tokens + CASE WHEN s.day < excluded.day THEN 0 ELSE s.tokens END,
+           cost = excluded.cost + CASE WHEN s.day < excluded.day THEN 0 ELSE s.cost END
+     WHERE s.day < excluded.day
         OR coalesce(s.tokens + excluded.tokens <= CAST(:most_tokens AS bigint), true)
        AND coalesce(s.cost + excluded.cost <= CAST(:most_cost AS numeric), true)""")
 _SETTLE = text("""

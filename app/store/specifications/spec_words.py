@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy import text
 
@@ -17,26 +17,25 @@ from app.store.core.unit_of_work import Tx
 AT_ONCE = 5_000
 
 _KNOWN = text("""
-    SELECT key, words, is_fallback FROM spec_words
+    SELECT key, words FROM spec_words
      WHERE key = ANY (CAST(:keys AS bytea[]))""")
 _PAID = text("SELECT count(*) FROM spec_words WHERE key = ANY (CAST(:keys AS bytea[])) AND is_paid")
 # In the order of keys, so that two jobs of one repository do not deadlock.  If two jobs find the same words, the first
 # one's are stored.
 _KEEP = text("""
-    INSERT INTO spec_words (key, codebase_id, user_id, words, is_paid, is_fallback)
-    SELECT key, :codebase_id, :user_id, words, :is_paid, :is_fallback
+    INSERT INTO spec_words (key, codebase_id, user_id, words, is_paid)
+    SELECT key, :codebase_id, :user_id, words, :is_paid
       FROM unnest(CAST(:keys AS bytea[]), CAST(:words AS jsonb[])) AS n(key, words) ORDER BY key
     ON CONFLICT (key) DO NOTHING""")
-# Newly written words replace the existing ones only once they are paid for: paid words stay paid for.  What fell back
-# replaces nothing, and stays where the next job of its user finds it.
+# Newly written words replace the existing ones only once they are paid for: paid words stay paid for.
 _REPLACE = text("""
     WITH fresh AS (
         DELETE FROM spec_words w USING unnest(CAST(:fresh AS bytea[]), CAST(:keys AS bytea[])) AS n(fresh, key)
-         WHERE w.key = n.fresh AND NOT w.is_fallback RETURNING n.key, w.words)
+         WHERE w.key = n.fresh RETURNING n.key, w.words)
     INSERT INTO spec_words (key, codebase_id, user_id, words, is_paid, used_at)
     SELECT key, :codebase_id, :user_id, words, true, :now FROM fresh ORDER BY key
     ON CONFLICT (key) DO UPDATE
-       SET words = excluded.words, is_paid = true, is_fallback = false, used_at = excluded.used_at""")
+       SET words = excluded.words, is_paid = true, used_at = excluded.used_at""")
 _PAY = text("""
     WITH due AS (
         SELECT key FROM spec_words WHERE key = ANY (CAST(:keys AS bytea[])) AND NOT is_paid ORDER BY key FOR UPDATE)
@@ -55,43 +54,30 @@ _DROP = text("""
     SELECT key, (SELECT count(*) FROM gone) AS rows FROM next ORDER BY key DESC LIMIT 1""")
 
 
-class KeptSentence(NamedTuple):
-    """A stored sentence or summary.  is_fallback: the built-in generator's, as no answer of the model was accepted."""
-
-    text: str
-    is_fallback: bool
-
-
 def places(tx: Tx, keys: Sequence[bytes]) -> dict[bytes, Place]:
     """Stored places, by key."""
-    return {key: Place(*words) for key, words, _ in _known(tx, keys)}
+    return {key: Place(*words) for key, words in _known(tx, keys)}
 
 
-def sentences(tx: Tx, keys: Sequence[bytes]) -> dict[bytes, KeptSentence]:
+def sentences(tx: Tx, keys: Sequence[bytes]) -> dict[bytes, str]:
     """Stored sentences and summaries, by key."""
-    return {key: KeptSentence(str(words), is_fallback) for key, words, is_fallback in _known(tx, keys)}
+    return {key: str(words) for key, words in _known(tx, keys)}
 
 
-def _known(tx: Tx, keys: Sequence[bytes]) -> Iterator[tuple[bytes, Any, bool]]:
+def _known(tx: Tx, keys: Sequence[bytes]) -> Iterator[tuple[bytes, Any]]:
     for some in batched_keys(keys):
-        yield from ((bytes(row.key), row.words, row.is_fallback) for row in tx.run(_KNOWN, keys=some))
+        yield from ((bytes(row.key), row.words) for row in tx.run(_KNOWN, keys=some))
 
 
-def keep(
-    tx: Tx, shelf: Shelf, words: Mapping[bytes, object], *, is_paid: bool = False, is_fallback: bool = False
-) -> None:
-    """Store what a job has found.
-
-    is_paid: it is never billed; is_fallback: as of KeptSentence, and never billed either.  Locks: no existing row.
-    """
+def keep(tx: Tx, shelf: Shelf, words: Mapping[bytes, object], *, is_paid: bool) -> None:
+    """Store what a job has found.  is_paid: it is never billed.  Locks: no existing row."""
     tx.run(
         _KEEP,
         codebase_id=shelf.codebase_id,
         user_id=shelf.user_id or shelf.fresh_for,
         keys=list(words),
         words=[json.dumps(one) for one in words.values()],
-        is_paid=is_paid or is_fallback,
-        is_fallback=is_fallback,
+        is_paid=is_paid,
     )
 
 

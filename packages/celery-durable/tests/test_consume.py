@@ -147,12 +147,13 @@ def test_a_held_lease_is_renewed_beyond_its_length(broker: Broker, taker: Take) 
     assert broker.value("SELECT delivery_count FROM kombu_message") == 1
 
 
-def test_a_node_whose_session_is_gone_loses_its_leases_long_before_they_end(broker: Broker, taker: Take) -> None:
+def test_a_node_whose_sessions_are_gone_loses_its_leases_long_before_they_end(broker: Broker, taker: Take) -> None:
     broker.send("work")
     dead, heir = taker(lease_seconds=120), taker(lease_seconds=120)
     heir.look(0.05) if dead.take(1) else None
     broker.query("UPDATE kombu_message SET started_at = now()")
-    # Its process is not scheduled any more, and its session ends.
+    # Its process is not scheduled any more, and its sessions end.
+    dead.channel.node._heart.stop()
     broker.query("SELECT pg_terminate_backend(%s)", dead.channel.node.session._database.connection.info.backend_pid)
     began = monotonic()
     assert heir.take(1)[0].headers["lost_count"] == 1
@@ -311,6 +312,7 @@ def test_an_idle_node_sleeps_until_its_poll(broker: Broker, taker: Take) -> None
         idle.look()
         idle.channel.node.reader.poll(10)
     assert idle.channel.node.reader.poll_at > monotonic() + 50
+    broker.query("UPDATE kombu_judgement SET judged_at = now() - interval '1 h'")
     assert broker.query("SELECT ready, due, others FROM kombu_message_poll(ARRAY['main'], 1, true, NULL)") == [
         ([], None, False)
     ]

@@ -20,7 +20,7 @@ STOP = f"""
     END $$;
     CREATE TRIGGER stop_at_gate BEFORE DELETE ON kombu_node FOR EACH ROW EXECUTE FUNCTION stop_at_gate()"""
 WAITS = f"SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = {GATE} AND NOT granted"
-HELD = f"SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = {DYING} AND mode = 'ExclusiveLock'"
+HELD = f"SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = {DYING} AND mode = 'ShareLock'"
 CLAIM = f"""
     UPDATE kombu_message SET visible = false, lease_token = gen_random_uuid(), lease_owner = {DYING},
            visible_at = clock_timestamp() + interval '15 s'"""
@@ -33,7 +33,7 @@ def test_a_lease_that_a_dying_node_took_last_keeps_its_name(broker: Broker) -> N
         with keeper.cursor() as cursor:
             cursor.execute(f"SELECT pg_advisory_xact_lock({GATE})")
         with dying.cursor() as cursor:
-            cursor.execute(f"SELECT pg_advisory_lock({DYING})")
+            cursor.execute(f"SELECT pg_advisory_lock_shared({DYING})")
             dying.commit()
             cursor.execute(CLAIM)
         leaving = pool.submit(broker.query, statements(Options()).leave % {"owner": LEAVING})

@@ -53,6 +53,9 @@ def test_a_database_of_an_older_release_is_named_as_such(empty: Broker) -> None:
     connection.close()
     with pytest.raises(MissingTables, match="too old"):
         empty.app.send_task("bill", queue="main")
+    node = empty.kombu().channel().node
+    with pytest.raises(MissingTables, match="too old"):
+        empty.kombu().transport.prepare(node)
 
 
 def test_a_worker_that_serves_outlives_the_loss_of_a_table(broker: Broker) -> None:

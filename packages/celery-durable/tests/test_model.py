@@ -108,7 +108,8 @@ class History(RuleBasedStateMachine):
         node.prefetch_count = 1
         node.open()
         node.reader.add("main")
-        node.reader.poll_at = inf
+        node.reader.poll_at = node.reader.watch_at = inf
+        node.reader._first_looks = 0
         return Holder(node, inbox)
 
     def post(self, task_id: str, group: str, **changes: Any) -> Letter:
@@ -155,7 +156,7 @@ class History(RuleBasedStateMachine):
         holder.node.prefetch_count = len(holder.node.held) + number
         holder.node.reader.hear("main", None)
         holder.node.reader._places["main"].budget.due_at = 0
-        holder.node.reader.poll_at = inf
+        holder.node.reader.poll_at = holder.node.reader.watch_at = inf
         holder.node.pacing = CommitPacing()
         holder.node.step()
         buried = {row[0] for row in self.run("SELECT task_id FROM kombu_dead_letter", {})} - set(self.dead)
@@ -219,7 +220,7 @@ class History(RuleBasedStateMachine):
     def renew(self, delivery: Delivery) -> None:
         row_id = int(delivery.tag.partition(":")[0])
         given = {"ids": [row_id], "tokens": [delivery.token], "lease": 9000, "begun": []}
-        renewed = self.run(SQL.renew, {**given, "owner": delivery.holder.node.session.owner})
+        renewed = self.run(SQL.renew, given)
         assert renewed == ([(row_id, True)] if self.valid(delivery) else [])
 
     @rule(delivery=deliveries)
@@ -248,7 +249,9 @@ class History(RuleBasedStateMachine):
         doomed.session.connected = False  # it never comes back
         doomed._pid = -1
         self.holders[which] = self.new_holder()
-        self.poll()
+        for _ in range(2):  # in doubt, and dead a second later
+            self.run("SELECT kombu_message_judge(NULL, true, 0)", {})
+            self.run("UPDATE kombu_node SET suspected_at = suspected_at - interval '1 min'", {})
         for message in self.messages.values():
             if message.token in held:
                 message.back(lost=True)

@@ -80,6 +80,22 @@ def test_whoever_was_refused_judges_no_lease_before_its_holder_could_renew_it(
     assert broker.query("SELECT lost_count FROM kombu_message") == [(0,)]
 
 
+def test_whoever_was_refused_doubts_no_node_before_it_could_take_its_lock(
+    broker: Broker, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    one = Taker(broker.kombu(poll_seconds=0.2), ("main",), 3)
+    one.look()
+    monkeypatch.setattr("celery_durable.session.SETTLE_SECONDS", 600.0)
+    broker.query("ALTER FUNCTION kombu_message_poll RENAME TO away")
+    wait_for(lambda: one.look(0.1) or "broker_statement_refused" in caplog.text)
+    broker.query("INSERT INTO kombu_node (lock, name) VALUES (7, 'away:1')")
+    broker.query("UPDATE kombu_judgement SET judged_at = now() - interval '1 h'")
+    broker.query("ALTER FUNCTION away RENAME TO kombu_message_poll")
+    polled = one.channel.node.reader._clock
+    wait_for(lambda: one.look(0.1) or one.channel.node.reader._clock != polled)
+    assert broker.query("SELECT suspected_at FROM kombu_node WHERE lock = 7") == [(None,)]
+
+
 def test_a_cancelled_statement_leaves_the_node_its_session(broker: Broker) -> None:
     one = Taker(broker.kombu(), ("main",), 3)
     one.look()

@@ -21,6 +21,7 @@ TABLES = (
     "kombu_queue",
     "kombu_group",
     "kombu_node",
+    "kombu_judgement",
     "kombu_dead_letter",
     "kombu_broadcast",
     "kombu_schema",
@@ -33,6 +34,7 @@ CALLS = (
     "kombu_message_give_back('{1}', '{00000000-0000-0000-0000-000000000000}', 'died')",
     "kombu_message_retry('a', '00000000-0000-0000-0000-000000000000', 'main', '', 0, false, false, 0, '')",
     "kombu_message_poll('{main}', 1, true, NULL)", "kombu_message_rescue(1, now(), 1)", "kombu_message_probe(1, now(), 1)",
+    "kombu_message_judge(1, true, 0)", "kombu_message_leave(1)",
     "kombu_message_promote(1, '-infinity', now(), true, 1)", "kombu_message_take_in(1, 1)",
     "kombu_message_park('main', 'ann', 30)", "kombu_message_wake(1, 'ann', 1)", "kombu_message_redrive('{1}')",
     "kombu_message_parks(1, 'ann', 1, 1, 1)", "kombu_message_facts()", "kombu_message_groups('main', NULL, 5)",
@@ -292,6 +294,7 @@ def test_a_role_that_could_write_messages_before_goes_on_after_the_upgrade(broke
         schema.upgrade(connection)
     role.app.send_task("bill", task_id="one", headers={"tenant": "ann"})
     assert waiting(broker) == {"one": "ann"}
+    assert [call for call in CALLS if not role.may(f"SELECT * FROM {call}")] == []
 
 
 def test_the_command_grants(broker: Broker) -> None:

@@ -74,11 +74,19 @@ def test_an_answer_that_does_not_come_is_given_up_with_its_session(
     database.close()
 
 
-def test_a_connection_that_is_accepted_and_not_answered_is_given_up() -> None:
+@pytest.mark.parametrize("within", ["", "?connect_timeout=2"], ids=["argument", "URL"])
+def test_a_connection_that_is_accepted_and_not_answered_is_given_up(within: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        database = DeadlineDatabase(f"postgresql://x@127.0.0.1:{silent.getsockname()[1]}/x", connect_timeout=2)
-        with pytest.raises(psycopg2.OperationalError, match="no answer"):
+        url = f"postgresql://x@127.0.0.1:{silent.getsockname()[1]}/x{within}"
+        database = DeadlineDatabase(url, connect_timeout=600 if within else 2)
+        with pytest.raises(psycopg2.OperationalError, match="no answer for 2 s"):
             database.run("SELECT 1")
+
+
+@pytest.mark.parametrize("wrong", ["soon", "-1", "1.5", "2&connect_timeout=3"])
+def test_a_wait_for_a_connection_that_is_no_number_is_refused(wrong: str) -> None:
+    with pytest.raises(ValueError, match="expected a whole number of seconds"):
+        DeadlineDatabase(f"postgresql://x@127.0.0.1/x?connect_timeout={wrong}")
 
 
 def test_what_is_under_way_is_overdue_after_a_while(

@@ -15,18 +15,15 @@ class Struck(Exception):  # noqa: N818 - a test's
 
 @dataclass
 class Scribe:
-    """One domain a file, one feature a suite.  falls_back: names it cannot write now; refused: names it never can.
+    """One domain a file, one feature a suite.  told: what it was asked for; falls_back: names it cannot write.
 
-    take: what tells its words from those of another one; summary: "" if it is refused, None if there is none now;
-    summarised: how often it was asked about the whole.
+    take: what tells its words from those of another one; summarised: how often it was asked about the whole.
     """
 
     name: str = "built-in 1"
     falls_back: frozenset[str] = frozenset()
     strikes_at: int | None = None
-    refused: frozenset[str] = frozenset()
     take: int = 0
-    summary: str | None = "{} domains."
     summarised: int = 0
     placed: list[str] = field(default_factory=list)
     phrased: list[str] = field(default_factory=list)
@@ -42,13 +39,10 @@ class Scribe:
                 if self.strikes_at is not None and len(self.phrased) >= self.strikes_at:
                     raise Struck
                 self.phrased.append(subject.name)
-                for_good = subject.name in self.refused
                 yield Phrased(
-                    [(subject, f"Says {subject.name}{', again' * self.take}.")],
-                    for_good or subject.name in self.falls_back,
-                    for_good,
+                    [(subject, f"Says {subject.name}{', again' * self.take}.")], subject.name in self.falls_back
                 )
 
-    def summarise(self, specification: Specification) -> Iterator[str | None]:
+    def summarise(self, specification: Specification) -> Iterator[str]:
         self.summarised += 1
-        yield self.summary and self.summary.format(len(specification.domains))
+        yield f"{len(specification.domains)} domains."

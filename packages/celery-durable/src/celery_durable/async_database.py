@@ -42,6 +42,11 @@ class DeadlineDatabase(Database):
         _wait(self.connection, ANSWER_SECONDS)
         self.connection.poll()  # takes the notifications that came behind the answer
 
+    def read(self) -> None:
+        """The descriptor is readable between two statements.  Raises one of CONNECTION_ERRORS when that is the end."""
+        with told_apart():
+            self.connection.poll()
+
     def _connect(self) -> psycopg2.extensions.connection:
         connection = psycopg2.connect(**self._arguments, async_=1)
         wait = partial(_wait, connection, self._arguments["connect_timeout"])  # of which psycopg2 knows nothing here

@@ -1,6 +1,7 @@
 """One connection to PostgreSQL: autocommit, opened on first use, never shared with a forked child."""
 
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
@@ -26,7 +27,12 @@ CONNECTION_ERRORS: tuple[type[Exception], ...] = (psycopg2.OperationalError, psy
 #: What a node outlives: a refusal, of a table that is just being replaced for one, may be over in a moment as well.
 SERVER_ERRORS: tuple[type[Exception], ...] = (*CONNECTION_ERRORS, psycopg2.Error)
 #: What a database without the tables says, or one whose tables are older than this package.
-UNDEFINED = (psycopg2.errors.UndefinedTable, psycopg2.errors.UndefinedFunction, psycopg2.errors.InvalidSchemaName)
+UNDEFINED = (
+    psycopg2.errors.UndefinedTable,
+    psycopg2.errors.UndefinedColumn,
+    psycopg2.errors.UndefinedFunction,
+    psycopg2.errors.InvalidSchemaName,
+)
 #: Codes of errors with which a session ends: of the connection, by an administrator, after a time.
 ENDS = ("08", "57P", "25P03", "25P04")
 
@@ -152,7 +158,8 @@ def direct(url: str, direct_url: str | None) -> str:
 def connect_arguments(url: str, connect_timeout: float | None = 5) -> dict[str, Any]:
     """What psycopg2.connect takes for a SQLAlchemy URL or one of libpq's with several hosts; the query is kept.
 
-    Raises ValueError for another database or driver.
+    connect_timeout: seconds, unless the URL has another one.  Raises ValueError for another database or driver, and for
+    a connect_timeout that is no number.
     """
     found = parsed(url)
     if found.drivername not in DRIVERS:
@@ -162,10 +169,19 @@ def connect_arguments(url: str, connect_timeout: float | None = 5) -> dict[str, 
     patience = {"keepalives_idle": 10, "keepalives_interval": 3, "keepalives_count": 3, "tcp_user_timeout": 15_000}
     return {
         "application_name": "durable-broker",
-        "connect_timeout": max(2, round(connect_timeout or 5)),
         **patience,
         **given,
+        "connect_timeout": max(2, _seconds(given.get("connect_timeout")) or round(connect_timeout or 5)),
     }
+
+
+def _seconds(written: object) -> int:
+    """The connect_timeout of a URL; 0 for none.  Raises ValueError."""
+    if written is None:
+        return 0
+    if not re.fullmatch(r"\d{1,6}", str(written)):
+        raise ValueError(f"connect_timeout is {written!r} in the URL of the broker; expected a whole number of seconds")
+    return int(str(written))
 
 
 def runner(connection: Any) -> Run:

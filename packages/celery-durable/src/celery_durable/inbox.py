@@ -68,6 +68,8 @@ class Inbox:
         """The tags of all deliveries."""
         return {message.delivery_tag for message, _ in self._messages}
 
-    def keep_held(self) -> None:
-        """Forget those whose lease was given back."""
+    def forget(self, tags: list[str]) -> None:
+        """Their leases were given back."""
+        for tag in tags:
+            self._held.pop(tag, None)
         self._messages = deque(one for one in self._messages if one[0].delivery_tag in self._held)

@@ -1,13 +1,16 @@
 """The deliveries that a node holds, and the thread that renews their leases."""
 
 import logging
+import select
+import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from time import monotonic
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from .async_database import DeadlineDatabase
 from .celery_worker import begun_tags
-from .database import SERVER_ERRORS, Database
+from .database import SERVER_ERRORS, is_refusal
 from .options import Options
 from .statements import Statements
 
@@ -15,6 +18,8 @@ logger = logging.getLogger(__name__)
 
 #: A row that another transaction had locked is tried again after this time.
 LOCKED_SECONDS = 0.5
+#: After an error: the first and the longest pause, doubled in between.
+BACKOFF_SECONDS = (0.05, 1.0)
 
 
 class Lease(NamedTuple):
@@ -26,8 +31,6 @@ class Lease(NamedTuple):
     since: float
 
 
-#: The leases that a node holds, as parameters of ADOPT: ids, tokens, known.
-Holds = dict[str, list[int] | list[str]]
 #: By delivery tag.  The node writes, the heart reads copies: both are single steps under the interpreter's lock.
 Held = dict[str, Lease]
 
@@ -37,43 +40,85 @@ def columns(leases: list[Lease]) -> dict[str, list[int] | list[str]]:
     return {"ids": [lease.row_id for lease in leases], "tokens": [lease.token for lease in leases]}
 
 
-def holds(held: Held, unwritten: list[Lease]) -> Holds:
-    """The parameters of ADOPT.  unwritten: leases that have ended but are not yet settled in the table."""
+def known(held: Held, unwritten: Callable[[], list[Lease]]) -> list[str]:
+    """The tokens of what is held or still to be settled; in this order, as a delivery that ends is in both first."""
     leases = list(held.values())
-    return {**columns(leases), "known": [lease.token for lease in (*leases, *unwritten)]}
+    return [lease.token for lease in (*leases, *unwritten())]
 
 
 class Heart(threading.Thread):
-    """Renews the leases of one node, on a separate connection, however long the node's thread is busy.
+    """Renews the leases of one node, on a session of its own, however long the node's thread is busy.
+
+    That session holds the node's lock as well: a solo worker does not notice for the length of a task that its other
+    session was cut, and is alive all the same.  The end of this one is noticed at once.  An idle node has neither the
+    thread nor the session: they begin with the first message that it holds.
 
     It renews the leases that the node knows it holds, not those under its name in the table: if the answer to a claim
     was lost, no one knows of the lease and it must expire.
     """
 
     def __init__(
-        self, database: Database, options: Options, sql: Statements, held: Held, owner: Callable[[], int | None]
+        self, database: DeadlineDatabase, options: Options, sql: Statements, held: Held, identity: Mapping[str, Any]
     ) -> None:
-        """Owner: the node's current lock."""
+        """Identity: the parameters of the statement NAME."""
         super().__init__(name="durable-broker-heart", daemon=True)
-        self._database, self._options, self._sql, self._held, self._owner = database, options, sql, held, owner
-        self._stop_asked = threading.Event()
+        self._database, self._options, self._sql, self._held, self._identity = database, options, sql, held, identity
+        self._has_lock = False
         self._lost: set[str] = set()
 
+    def wake(self) -> None:
+        """Something is held, so renew until `stop`."""
+        if self.ident is None:
+            self._bell, self._ear = socket.socketpair()
+            self.start()
+
     def run(self) -> None:
-        """Renew until `stop`."""
-        pause = beat = self._options.heartbeat_seconds
-        while not self._stop_asked.wait(pause):
+        """Name the node, and renew."""
+        beat = self._options.heartbeat_seconds
+        pause, first = 0.0, BACKOFF_SECONDS[0]
+        backoff = first
+        while True:
             try:
-                pause = beat if self._renew() else min(LOCKED_SECONDS, beat)
+                if self._is_asked_to_stop(pause):
+                    break
+                self._take_lock()
+                pause, backoff = beat if self._renew() else min(LOCKED_SECONDS, beat), first
             except SERVER_ERRORS as error:
                 logger.warning("event=heartbeat_failed error=%r", str(error).strip())
-                pause = min(1.0, beat)  # the lease outlives several of these
+                if not (is_refusal(error) and self._database.is_open):
+                    self._database.close()
+                # the lease outlives several of these
+                pause, backoff = min(backoff, beat), min(backoff * 2, BACKOFF_SECONDS[1])
         self._database.close()
 
     def stop(self) -> None:
         """Wait for a renewal in progress, so that none comes after the leases were handed back."""
-        self._stop_asked.set()
+        if self.ident is None:
+            return
+        self._bell.close()
         self.join(timeout=self._options.lease_seconds)
+        if not self.is_alive():
+            self._ear.close()
+
+    def _is_asked_to_stop(self, seconds: float) -> bool:
+        """Wait.  Raises one of CONNECTION_ERRORS when the session ends meanwhile."""
+        ears = [self._ear.fileno()]
+        if self._database.is_open:
+            ears.append(self._database.connection.fileno())
+        readable, _, _ = select.select(ears, [], [], seconds)
+        if ears[0] in readable:
+            return True
+        if readable:
+            self._database.read()
+        return False
+
+    def _take_lock(self) -> None:
+        """Hold the node's lock in this session, if it is a new one."""
+        if not self._database.is_open:
+            self._has_lock = False
+        if not self._has_lock and self._identity["owner"] is not None:
+            self._database.run(self._sql.name, self._identity)
+        self._has_lock = True
 
     def _renew(self) -> bool:
         """-> whether no row was left out because another transaction had locked it."""
@@ -84,7 +129,7 @@ class Heart(threading.Thread):
         if not due:
             return True
         given = {
-            **columns(due), "owner": self._owner(), "lease": self._options.lease_seconds,
+            **columns(due), "lease": self._options.lease_seconds,
             "begun": [old[tag].row_id for tag in begun_tags() if tag in old],
         }  # fmt: skip
         valid: dict[int, bool] = dict(self._database.run(self._sql.renew, given))

@@ -11,10 +11,10 @@ from . import shared_session
 from .announcements import Announcements
 from .async_database import DeadlineDatabase
 from .commit_pacing import CommitPacing
-from .database import SERVER_ERRORS, Row, is_refusal
+from .database import SERVER_ERRORS, Row, direct, is_refusal
 from .fanout import Fanout
 from .inbox import Inbox
-from .leases import Heart, Held, columns, holds
+from .leases import Heart, Held, columns, known
 from .ledger import SETTLED, Ledger, Ride
 from .loop_timer import TURN_SECONDS, LoopTimer
 from .options import Options
@@ -51,26 +51,25 @@ class Node:
     ) -> None:
         self.url, self.options, self.thread, self.prefetch_count = url, options, 0, 0
         self.held: Held = {}
-        self.timer = LoopTimer(self.step)
+        self.timer, self.pacing = LoopTimer(self.step), CommitPacing()
         self.fanout = fanout or Fanout(options, Announcements())
         self._pid, self._begun = os.getpid(), False
         self._sql: Statements = statements(options)
         self.session = Session(url, options, self._sql, connect_timeout=connect_timeout)
         self._ledger = Ledger(self.session.run, self._sql)
-        self.reader = Reader(options, self._sql, self.session)
-        self.retention = Retention(options, self._sql)
-        self._heart_database = DeadlineDatabase(url, connect_timeout=connect_timeout)
+        self._known = partial(known, self.held, self._ledger.unwritten)
+        self.reader, self.retention = Reader(options, self._sql, self.session), Retention(options, self._sql)
+        self.queues = self.reader.queues
+        self._heart_database = DeadlineDatabase(direct(url, options.direct_url), connect_timeout=connect_timeout)
         self._heart: Heart | None = None
-        self.pacing = CommitPacing()
         self.inbox = Inbox(self.held, self._ledger, options.max_deliveries, decode, deliver, is_stopping)
 
     def open(self) -> None:
-        """Connect and start the heart.  Raises one of CONNECTION_ERRORS; does nothing when open."""
+        """Connect.  Raises one of CONNECTION_ERRORS; does nothing when open."""
         if self._heart is None:
-            self.session.open(holds(self.held, self._ledger.unwritten()))
+            self.session.open()
             self._begin()
-            self._heart = Heart(self._heart_database, self.options, self._sql, self.held, lambda: self.session.owner)
-            self._heart.start()
+            self._heart = Heart(self._heart_database, self.options, self._sql, self.held, self.session.identity)
             shared_session.share(self)
 
     def close(self) -> None:
@@ -93,11 +92,6 @@ class Node:
             logger.warning("event=handback_failed leases=%d error=%r", len(self.held), str(error).strip())
         self.timer.unwatch()
         self.session.close()
-
-    @property
-    def queues(self) -> list[str]:
-        """What it claims from."""
-        return self.reader.queues
 
     def consume(self, queue: str) -> None:
         """Claim from it, from the next step on."""
@@ -124,9 +118,10 @@ class Node:
         try:
             if not self.session.patience() and self._is_connected():
                 self._hear()
+                if self.reader.looks_first:
+                    self._look()
                 self._exchange()
-                if self.queues and not self.session.busy and monotonic() >= self.reader.poll_at:
-                    self.reader.poll(self.prefetch_count)
+                self._look()
                 self.fanout.serve(self.session, alone=not self.queues)
                 self.retention.serve(self.session)
                 self._hear()  # what came with the answers above makes the descriptor readable no more
@@ -162,11 +157,12 @@ class Node:
 
     def settle(self, tag: str, how: str) -> None:
         """The delivery is over.  Written with the next claim; at once where no hub turns or nothing is claimed."""
-        lease = self.held.pop(tag, None)
+        lease = self.held.get(tag)
         if lease is None or not self._mine:
             return
         if how != SETTLED:
             self._ledger.add(how, lease)
+        self.held.pop(tag, None)  # after that, so that it is known all the time
         if self.timer.loop is not None and self.queues:
             self.timer.within(0)
         elif self.session.connected:
@@ -186,22 +182,16 @@ class Node:
         except SERVER_ERRORS as error:
             self.lose(error)
             raise
-        for tag in tags:
-            self.held.pop(tag, None)
-        self.inbox.keep_held()
+        self.inbox.forget(tags)
 
     def revive(self, seconds: float = 0.0) -> bool:
         """Have a session, waiting up to so long: a worker that stops does not come by here again for a while."""
         until = monotonic() + seconds
-        while True:
-            try:
-                if self._is_connected():
-                    return True
-            except SERVER_ERRORS as error:
-                self.lose(error)
+        while not self._is_connected():
             if (left := until - monotonic()) <= 0:
                 return False
             sleep(min(self.session.patience(), left))
+        return True
 
     def get(self, queue: str) -> Any | None:
         """One message, at once, or None.  Raises one of SERVER_ERRORS."""
@@ -231,6 +221,11 @@ class Node:
         """False in a forked child: session and leases are its parent's."""
         return self._pid == os.getpid()
 
+    def _look(self) -> None:
+        if self.queues and not self.session.busy and self.reader.look_due():
+            self.session.recall(self._known())
+            self.reader.look(self.prefetch_count)
+
     def _exchange(self) -> None:
         """Write and claim until the window is full or the queues are empty; with a loop, begin to and go on."""
         if self.session.busy or self._pacing() > 0:
@@ -257,6 +252,8 @@ class Node:
     def _landed(self, claim: Claim, ride: Ride, rows: list[Row]) -> None:
         for row in self.reader.took(claim, ride.landed(rows)):
             self.inbox.take(row, claim.queue)
+        if self.held and self._heart is not None:
+            self._heart.wake()
         self.pacing.spend(monotonic())
 
     def _pacing(self) -> float:
@@ -279,11 +276,14 @@ class Node:
 
     def _is_connected(self) -> bool:
         """Now, if need be."""
-        if not self.session.connected and not self.session.reopen(holds(self.held, self._ledger.unwritten())):
-            return False
-        if not self._begun:
-            self._begin()
-        return True
+        try:
+            if self.session.connected or self.session.reopen(self._known()):
+                if not self._begun:
+                    self._begin()
+                return True
+        except SERVER_ERRORS as error:
+            self.lose(error)
+        return False
 
     def lose(self, error: Exception) -> None:
         """A statement was refused, and step goes on after a pause; or the session broke, and step makes another."""

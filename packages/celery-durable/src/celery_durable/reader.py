@@ -2,6 +2,7 @@
 
 from datetime import datetime, timedelta
 from math import inf
+from random import uniform
 from time import monotonic
 from typing import Any, NamedTuple
 
@@ -10,8 +11,12 @@ from .options import Options
 from .session import Session
 from .statements import Statements
 
-#: While other nodes hold leases, seconds between two looks for nodes that died.
-WATCH_SECONDS = 1.2
+#: While other nodes hold leases, seconds between two looks for nodes that died: as sql/upkeep.sql judges them.
+WATCH_SECONDS = 1.0
+#: Who watches judges unless another node did within this time: a little less, should the server's clock be slower.
+JUDGED_SECONDS = 0.95
+#: Before the first claim of a session at most so many, the second for the verdict on nodes that are in doubt.
+FIRST_LOOKS = 2
 #: A whole look takes at most this share of the time.
 WHOLE_SHARE = 0.05
 #: While somebody publishes who has not seen that this node sleeps: the first and the longest pause before a look.
@@ -101,8 +106,9 @@ class Reader:
 
     def __init__(self, options: Options, sql: Statements, session: Session) -> None:
         self.queues: list[str] = []
-        self.poll_at = 0.0
+        self.poll_at = self.watch_at = 0.0
         self._options, self._sql, self._session = options, sql, session
+        self._first_looks = FIRST_LOOKS
         self._places: dict[str, Place] = {}
         self._hints: set[str] = set()
         self._spare: dict[str, int] = {}
@@ -141,7 +147,8 @@ class Reader:
     def restart(self) -> None:
         """A new session: look at everything."""
         self._hints.update(self.queues)
-        self._active, self.poll_at, self._clock = True, 0.0, None
+        self._active, self.poll_at, self.watch_at, self._clock = True, 0.0, 0.0, None
+        self._first_looks = FIRST_LOOKS
         for place in self._places.values():
             place.sleep = 0  # its lock went with the session
 
@@ -155,10 +162,24 @@ class Reader:
         self._hints.add(queue)
         # Whoever takes the message may die with it: look soon for nodes that do.
         self._active = True
-        self.poll_at = min(self.poll_at, monotonic() + WATCH_SECONDS)
+        self.watch_at = min(self.watch_at, monotonic() + WATCH_SECONDS)
+
+    @property
+    def looks_first(self) -> bool:
+        """A session begins: what dead nodes held is older than what waits, so it is taken back before the first claim.
+
+        That is a second later if one of them is in doubt.
+        """
+        return self._first_looks > 0
+
+    def look_due(self) -> bool:
+        """Whether it is time for `look`."""
+        return monotonic() >= min(self.poll_at, self.watch_at)
 
     def hopeful(self, budget: int) -> bool:
         """Something may be ready, of which `budget` more messages leave room for some."""
+        if self.looks_first:
+            return False
         now = monotonic()
         self._hints.update(queue for queue in self.queues if now >= self._places[queue].look_at())
         return any(self._room(queue, budget) for queue in self._hints)
@@ -167,7 +188,7 @@ class Reader:
         """Seconds until there is something to look at, should nobody tell."""
         # what is hinted at and was not claimed waits for room
         looks = [self._places[queue].look_at() for queue in self.queues if queue not in self._hints]
-        return max(0.0, min([self.poll_at, *looks]) - monotonic())
+        return max(0.0, min([self.poll_at, self.watch_at, *looks]) - monotonic())
 
     def next(self, budget: int) -> Claim | None:
         """The next claim, of up to `budget` messages; None when the queues are empty, as far as is known."""
@@ -221,8 +242,33 @@ class Reader:
             self._hints.discard(claim.queue)
         return sorted(rows, key=_place)
 
+    def look(self, prefetch_count: int) -> None:
+        """Look at the other nodes and at the tables, each if it is time."""
+        now = monotonic()
+        if now >= self.watch_at:
+            self.watch()
+        if now >= self.poll_at:
+            self.poll(prefetch_count)
+
+    def watch(self) -> None:
+        """Judge the other nodes, or learn that somebody has just done it; and plan the next look at them."""
+        after = 0 if self.looks_first else JUDGED_SECONDS
+        given = {"owner": self._session.owner, "settled": self._session.may_judge(), "after": after}
+        [(others, doubted, ago)] = self._session.run(self._sql.judge, given)
+        again = others or self._active
+        self._active = False
+        self._first_looks = self._first_looks - 1 if doubted else 0
+        self.watch_at = monotonic() + self._pause(ago or 0.0) if again else inf
+
+    @staticmethod
+    def _pause(ago: float) -> float:
+        """A node that was told of a judgement looks when that is a second old, shortly after the one that judged."""
+        if ago == 0.0 or ago > WATCH_SECONDS:
+            return WATCH_SECONDS
+        return WATCH_SECONDS - ago + uniform(0.05, 0.2)  # noqa: S311
+
     def poll(self, prefetch_count: int) -> None:
-        """Promote what is due, rescue what died, and plan the next look.  prefetch_count: to be shown of the node."""
+        """Promote what is due, and plan the next look.  prefetch_count: to be shown of the node."""
         began = monotonic()
         whole = self._clock is None or began >= self._whole_poll.due_at
         given = {
@@ -232,14 +278,16 @@ class Reader:
             "since": None if whole or self._clock is None else self._clock - MARGIN,
             "prefetch": prefetch_count,
         }
-        [(ready, due, others, self._clock)] = self._session.run(self._sql.poll, given)
+        [(ready, due, others, self._clock, named)] = self._session.run(self._sql.poll, given)
+        if not named and self._session.owner is not None:
+            self._session.rename()
         now = monotonic()
         if whole:
             self._whole_poll.spent(began, now)
         self._hints.update(ready)
-        most = WATCH_SECONDS if others or self._active else self._options.poll_seconds
-        pause = min(self._options.poll_seconds, most)
-        self._active = False
+        if others is not False:
+            self.watch_at = min(self.watch_at, now + WATCH_SECONDS)
+        pause = self._options.poll_seconds
         self.poll_at = now + (pause if due is None else min(pause, due))
 
 

@@ -49,7 +49,7 @@ OLDEST = 4
 STEPS: Mapping[int, str] = {
     5: "",  # functions only: what is to be cancelled is not parked
     # A task may have a message on each of several queues.  An index of that name that was built CONCURRENTLY before is
-    # taken, and then nothing here waits for writers: README, "Operating it".
+    # taken, and then nothing here waits for writers: README, "Operating it".  Who could judge nodes still may.
     6: """
         DO $$ BEGIN
             IF EXISTS (SELECT FROM pg_index
@@ -63,6 +63,23 @@ STEPS: Mapping[int, str] = {
         END $$;
         DROP INDEX IF EXISTS kombu_message_task_id;
         ALTER INDEX kombu_message_task_queue RENAME TO kombu_message_task_id;
+        ALTER TABLE kombu_node ADD suspected_at timestamptz;
+        CREATE UNLOGGED TABLE kombu_judgement (
+            judged_at timestamptz NOT NULL,
+            any_leases boolean NOT NULL,
+            only_one boolean PRIMARY KEY DEFAULT true CHECK (only_one));
+        DO $$
+        DECLARE
+            worker text;
+        BEGIN
+            FOR worker IN
+                SELECT DISTINCT CASE WHEN grantee = 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(grantee)) END
+                  FROM pg_class CROSS JOIN LATERAL aclexplode(relacl)
+                 WHERE oid = 'kombu_node'::regclass AND privilege_type = 'UPDATE' AND grantee <> relowner
+            LOOP
+                EXECUTE format('GRANT SELECT, INSERT, UPDATE ON kombu_judgement TO %s', worker);
+            END LOOP;
+        END $$;
     """,
 }
 

@@ -11,7 +11,6 @@ from typing import Any
 
 from .async_database import AsyncDatabase
 from .database import SERVER_ERRORS, Row, direct
-from .leases import Holds
 from .options import Options
 from .statements import Statements
 
@@ -25,16 +24,20 @@ BACKOFF_SECONDS = (0.05, 2.0)
 
 
 class Session:
-    """One session.  While it lives, its advisory lock `owner` tells the other nodes that this one does."""
+    """One session.  While it or the heart's lives, the advisory lock `owner` tells the other nodes that this one does.
+
+    Both hold it in shared mode, so that a session need not wait for the end of the one that it follows: the server may
+    not have noticed yet.  The node keeps one lock, and its leases stay under that, whatever becomes of its sessions.
+    """
 
     def __init__(self, url: str, options: Options, sql: Statements, *, connect_timeout: float | None) -> None:
-        self.owner: int | None = None
+        self.owner = secrets.randbits(62) if options.listen else None
         self.connected = False
         self._options, self._sql = options, sql
         self._database = AsyncDatabase(direct(url, options.direct_url), connect_timeout=connect_timeout)
         self._opened_at, self._retry_at = 0.0, 0.0
         self._backoff = self._rest = BACKOFF_SECONDS[0]
-        self._judge_from = 0.0
+        self._judge_from, self._unsure_until = 0.0, 0.0
         self._others: list[tuple[str, str]] = []
 
     def run(self, statement: str, parameters: Any) -> list[Row]:
@@ -56,25 +59,37 @@ class Session:
         """A statement is under way."""
         return self._database.pending is not None
 
-    def open(self, holds: Holds) -> None:
-        """Connect, lock, listen, and put what is held under the lock.  Raises one of CONNECTION_ERRORS."""
-        self._database.open()
-        # A new key each time: the server may not have noticed yet that the old session is dead.
-        owner = secrets.randbits(62) if self._options.listen else None
-        given = {
-            **holds, "owner": owner, "before": self.owner, "lease": self._options.lease_seconds,
-            "name": f"{socket.gethostname()}:{os.getpid()}", "poll": self._options.poll_seconds,
-            "spare": json.dumps(dict(self._options.spare_queues)) if self._options.spare_queues else None,
+    @property
+    def identity(self) -> dict[str, Any]:
+        """The parameters of the statements JOIN and NAME."""
+        spare = self._options.spare_queues
+        return {
+            "owner": self.owner, "name": f"{socket.gethostname()}:{os.getpid()}", "poll": self._options.poll_seconds,
+            "spare": json.dumps(dict(spare)) if spare else None,
         }  # fmt: skip
-        # In one commit: between two, others would take what is held for a dead node's.
-        wanted = [self._sql.join] if owner is not None else []
-        wanted += [self._sql.adopt] if holds["ids"] or self.owner is not None else []
-        rows = self._database.run(";".join(wanted), given) if wanted else []
-        if rows:
-            [(kept, given_back)] = rows
-            lost = len(holds["ids"]) - kept
-            logger.info("event=leases_adopted kept=%d lost=%d unknown=%d", kept, lost, given_back)
-        self.owner, self.connected, self._opened_at = owner, True, monotonic()
+
+    def open(self) -> None:
+        """Connect, lock and listen.  Raises one of CONNECTION_ERRORS."""
+        self._database.open()
+        if self.owner is not None:
+            self._database.run(self._sql.join, self.identity)
+        self.connected, self._opened_at = True, monotonic()
+
+    def recall(self, known: list[str]) -> None:
+        """Give back the claims of an earlier session whose answers were lost.  Raises one of CONNECTION_ERRORS.
+
+        The server may not have noticed the end of that session, which may still be claiming: until a lease of it would
+        end by itself.  known: the tokens of what the node holds or has still to settle.
+        """
+        if self.owner is None or monotonic() >= self._unsure_until:
+            return
+        [(count,)] = self._database.run(self._sql.recall, {"owner": self.owner, "known": known})
+        if count:
+            logger.info("event=lost_claims_given_back count=%d", count)
+
+    def rename(self) -> None:
+        """A node of an earlier release that stopped took the name away, as it knows no shared locks."""
+        self._database.run(self._sql.name, self.identity)
 
     def leave(self) -> None:
         """Say that nothing is held any more.  Raises one of CONNECTION_ERRORS."""
@@ -107,10 +122,12 @@ class Session:
         """Statements are accepted."""
         self._rest = BACKOFF_SECONDS[0]
 
-    def reopen(self, holds: Holds) -> bool:
-        """Try to connect again.  -> connected."""
+    def reopen(self, known: list[str]) -> bool:
+        """Try to connect again.  known: as of `recall`.  -> connected."""
         try:
-            self.open(holds)
+            self.open()
+            self._unsure_until = monotonic() + self._options.lease_seconds
+            self.recall(known)
         except SERVER_ERRORS as error:
             self.lose(error)
             return False

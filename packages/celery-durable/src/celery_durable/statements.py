@@ -101,30 +101,23 @@ RENEW = """
            FOR NO KEY UPDATE SKIP LOCKED),
     kept AS (
         UPDATE {schema}kombu_message SET
-               visible_at = clock_timestamp() + make_interval(secs => %(lease)s), lease_owner = %(owner)s,
+               visible_at = clock_timestamp() + make_interval(secs => %(lease)s),
                started_at = CASE WHEN id = ANY (%(begun)s::bigint[]) THEN coalesce(started_at, clock_timestamp())
                                  ELSE started_at END
          WHERE id IN (SELECT id FROM free) RETURNING id)
     SELECT id, id IN (SELECT id FROM kept) FROM mine"""
 
-#: The node has a new session and therefore a new lock: the messages it holds are moved to that lock.  Any others under
-#: its previous lock belong to a claim whose answer was lost, and are given back.  `known`: tokens of the messages that
-#: it holds or has still to settle.  Locks: the rows, skipping locked ones.  -> (kept, given back)
-ADOPT = """
-    WITH free AS MATERIALIZED (
-        SELECT id FROM {schema}kombu_message WHERE id = ANY (%(ids)s) AND lease_token = ANY (%(tokens)s::uuid[])
-           FOR NO KEY UPDATE SKIP LOCKED),
-    kept AS (
-        UPDATE {schema}kombu_message SET
-               visible_at = clock_timestamp() + make_interval(secs => %(lease)s), lease_owner = %(owner)s
-         WHERE id IN (SELECT id FROM free) RETURNING id),
-    unknown AS MATERIALIZED (
+#: The node has a new session.  What is under its lock and it does not know belongs to a claim whose answer was lost,
+#: and is given back.  `known`: tokens of the messages that it holds or has still to settle.  Locks: the rows, skipping
+#: locked ones.  -> how many
+RECALL = """
+    WITH unknown AS MATERIALIZED (
         SELECT id, lease_token FROM {schema}kombu_message
-         WHERE lease_owner = %(before)s AND visible_at > clock_timestamp()
+         WHERE lease_owner = %(owner)s AND visible_at > clock_timestamp()
            AND NOT lease_token = ANY (%(known)s::uuid[]) FOR NO KEY UPDATE SKIP LOCKED),
     given AS MATERIALIZED (
         SELECT {schema}kombu_message_give_back(array_agg(id), array_agg(lease_token), 'returned') FROM unknown)
-    SELECT (SELECT count(*) FROM kept), (SELECT count(*) FROM unknown) FROM given"""
+    SELECT (SELECT count(*) FROM unknown) FROM given"""
 
 #: Hand leases back on an orderly stop.
 HAND_BACK = "SELECT {schema}kombu_message_give_back(%(ids)s::bigint[], %(tokens)s::uuid[], 'returned')"
@@ -143,18 +136,24 @@ START = """
      WHERE task_id = %(task_id)s AND lease_token = %(lease_token)s::uuid"""
 DELETE = "DELETE FROM {schema}kombu_message WHERE task_id = %(task_id)s AND lease_token = %(lease_token)s::uuid"
 
-#: Name a node.  The lock shows whether it is alive; this row only says which lock to check.  Its previous name stays
-#: until some node has seen that lock free: the server may not have noticed yet that the old session is dead, and that
-#: session may still be claiming.  The time-outs limit its wait for locked rows and for a hung server
-#: (async_database.py).
-JOIN = """
+#: Name a node, in each of its sessions.  The lock shows whether it is alive; the row only says which lock to check.
+#: First the lock, then the row: who judges the node holds the lock meanwhile, and then has said it is in doubt, or has
+#: taken its name away.  The time-outs limit a session's wait for locked rows and for a hung server (async_database.py).
+NAME = """
     SET lock_timeout = '2s'; SET statement_timeout = '10s';
-    SELECT pg_advisory_lock(%(owner)s); LISTEN "{channel}";
+    SELECT pg_advisory_lock_shared(%(owner)s);
     INSERT INTO {schema}kombu_node (lock, name, poll_seconds, spare_queues)
-    VALUES (%(owner)s, %(name)s, %(poll)s, CAST(%(spare)s AS jsonb))"""
+    SELECT %(owner)s, %(name)s, %(poll)s, CAST(%(spare)s AS jsonb)
+     WHERE NOT EXISTS (SELECT FROM {schema}kombu_node WHERE lock = %(owner)s AND suspected_at IS NULL)
+    ON CONFLICT (lock) DO UPDATE SET suspected_at = NULL"""
+JOIN = f'{NAME}; LISTEN "{{channel}}"'
 LEAVE = "SELECT {schema}kombu_message_leave(%(owner)s)"
 
-POLL = "SELECT * FROM {schema}kombu_message_poll(%(queues)s, %(owner)s, %(settled)s, %(since)s, %(prefetch)s)"
+JUDGE = "SELECT others, doubted, ago FROM {schema}kombu_message_judge(%(owner)s, %(settled)s, %(after)s)"
+#: -> as the function, and whether the node still has its name
+POLL = """
+    SELECT ready, due, others, clock, EXISTS (SELECT FROM {schema}kombu_node WHERE lock = %(owner)s)
+      FROM {schema}kombu_message_poll(%(queues)s, %(owner)s, %(settled)s, %(since)s, %(prefetch)s)"""
 
 SIZE = "SELECT {schema}kombu_queue_size(%(queue)s)"
 
@@ -230,14 +229,16 @@ class Statements:
     settle: str = SETTLE
     settle_and_claim: str = SETTLE_AND_CLAIM
     renew: str = RENEW
-    adopt: str = ADOPT
+    recall: str = RECALL
     hand_back: str = HAND_BACK
     begin: str = BEGIN
     fence: str = FENCE
     start: str = START
     delete: str = DELETE
+    name: str = NAME
     join: str = JOIN
     leave: str = LEAVE
+    judge: str = JUDGE
     poll: str = POLL
     size: str = SIZE
     purge: str = PURGE

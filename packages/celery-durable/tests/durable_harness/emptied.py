@@ -14,7 +14,7 @@ END_SESSIONS = """
      WHERE datname = current_database() AND pid <> ALL (%s)"""
 # A row's xmin is the transaction that wrote it.  Those of pg_class are left out: VACUUM and TRUNCATE write there, too.
 SCHEMA = """
-    SELECT md5(string_agg(one, ',' ORDER BY one)) FROM (
+    SELECT sum(hashtextextended(one, 0))::text FROM (
         SELECT concat_ws(':', tableoid, attrelid, attnum, xmin) FROM pg_attribute WHERE attrelid >= 16384
         UNION ALL SELECT concat_ws(':', oid, relname, relkind, relowner, relacl, reloptions, relrowsecurity)
                     FROM pg_class WHERE oid >= 16384
@@ -74,9 +74,9 @@ class Emptied:
     ) -> None:
         """url: of a superuser.  kept: tables that get their rows back; sequences: that go on; spared: sessions by pid."""
         self._url, self._stack, self._spared = url, stack, spared
+        self._tables = kept
         self._cursor = self._connect()
-        self._schema = _schema(self._cursor)
-        self._kept = {table: _rows(self._cursor, table) for table in kept}
+        self._schema, self._kept = self._found("schema"), self._found("kept_rows")
         self._given = {"kept": list(kept), "sequences": list(sequences)}
 
     def clean(self) -> bool:
@@ -86,17 +86,27 @@ class Emptied:
         except psycopg2.OperationalError:  # the test ended all sessions, or the server
             self._cursor = self._connect()
             self._end_sessions()
-        if _schema(self._cursor) != self._schema:
+        if self._found("schema") != self._schema:
             return False
         self._cursor.execute(EMPTY, self._given)
         self._cursor.execute("SELECT pg_stat_reset()")  # counts deadlocks, for one
-        for table, rows in self._kept.items():
-            if _rows(self._cursor, table) != rows:
-                self._put_back(table, rows)
+        for table, kept, found in zip(self._tables, self._kept, self._found("kept_rows"), strict=True):
+            if found != kept:
+                self._put_back(table, kept)
         return True
 
     def _connect(self) -> Any:
-        return self._stack.enter_context(session(self._url))
+        """A session that has planned what is asked between all tests."""
+        cursor = self._stack.enter_context(session(self._url))
+        rows = [f"(SELECT json_agg(one ORDER BY one::text)::text FROM {table} AS one)" for table in self._tables]
+        cursor.execute(f"PREPARE schema AS {SCHEMA}; PREPARE kept_rows AS SELECT {', '.join(rows)}")
+        return cursor
+
+    def _found(self, prepared: str) -> tuple[str, ...]:
+        """The one row of what `_connect` has prepared."""
+        self._cursor.execute(f"EXECUTE {prepared}")
+        row: tuple[str, ...] = self._cursor.fetchone()
+        return row
 
     def _end_sessions(self) -> None:
         self._cursor.execute(END_SESSIONS, [[self._cursor.connection.info.backend_pid, *self._spared()]])
@@ -115,13 +125,3 @@ def session(url: str) -> Iterator[Any]:
         connection.autocommit = True
         with connection.cursor() as cursor:
             yield cursor
-
-
-def _schema(cursor: Any) -> str:
-    cursor.execute(SCHEMA)
-    return str(cursor.fetchone()[0])
-
-
-def _rows(cursor: Any, table: str) -> str:
-    cursor.execute(f"SELECT json_agg(one ORDER BY one::text)::text FROM {table} AS one")
-    return str(cursor.fetchone()[0])

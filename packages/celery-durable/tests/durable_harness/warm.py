@@ -1,4 +1,4 @@
-"""A process that has imported Celery and an application, and forks nodes of itself: a start costs a second less of a processor.
+"""A process that has imported a program and an application, and forks it of itself: a start costs seconds less of a processor.
 
 `python -m durable_harness.warm FD MODULE…` answers requests over the pipe until the tests at its other end are gone.
 """
@@ -34,12 +34,13 @@ HARNESS = Path(__file__).parents[1]
 
 
 class Node(NamedTuple):
-    """arguments: of Celery's command."""
+    """A process to start.  arguments: of the program, a module that is run as `python -m` runs it."""
 
     arguments: Sequence[str]
     env: Mapping[str, str]
     folder: Path
     log: Path
+    program: str = "celery"
 
 
 class Forked:
@@ -58,7 +59,7 @@ class Forked:
         deadline = time.monotonic() + timeout
         while (code := self.poll()) is None:
             if time.monotonic() > deadline:
-                raise subprocess.TimeoutExpired("celery", timeout)
+                raise subprocess.TimeoutExpired(f"process {self.pid}", timeout)
             time.sleep(0.01)  # between two polls: only its parent could wait for it
         return code
 
@@ -74,12 +75,12 @@ class Warm:
     """The process, as the tests see it."""
 
     def __init__(self, modules: Sequence[str], folder: Path, early: Mapping[str, str]) -> None:
-        """modules: of the application.  folder: from which they are imported.  early: variables of the interpreter."""
+        """modules: to import.  folder: from which they are imported.  early: variables of the interpreter."""
         self._pipe, there = Pipe()
         kept = bare_environment()
         path = os.pathsep.join([str(HARNESS), *filter(None, [early.get("PYTHONPATH")])])
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "durable_harness.warm", str(there.fileno()), *CELERY, *modules],
+            [sys.executable, "-m", "durable_harness.warm", str(there.fileno()), *modules],
             env=kept | early | {"PYTHONPATH": path}, cwd=folder, pass_fds=[there.fileno()],
         )  # fmt: skip
         there.close()
@@ -99,15 +100,19 @@ class Warm:
 
 
 def start(modules: Sequence[str], node: Node) -> Forked | subprocess.Popen[bytes]:
-    """A node in a session of its own: forked, or from nothing if its environment counts from the first instruction."""
+    """A node in a session of its own: forked, or from nothing if its environment counts from the first instruction.
+
+    modules: of the application, and of a program that is not Celery.
+    """
     if any(name.startswith(TOO_LATE) for name in node.env):
         with node.log.open("ab") as out:
             return subprocess.Popen(
-                [sys.executable, "-m", "celery", *node.arguments],
+                [sys.executable, "-m", node.program, *node.arguments],
                 env=node.env, cwd=node.folder, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True,
             )  # fmt: skip
     early = tuple(sorted((name, value) for name, value in node.env.items() if name.startswith("PYTHON")))
-    return _warm(tuple(modules), node.folder, early).start(node)
+    imports = (*(CELERY if node.program == "celery" else ()), *modules)
+    return _warm(imports, node.folder, early).start(node)
 
 
 def end() -> None:
@@ -145,7 +150,7 @@ def serve(pipe: Connection) -> Node | None:
 
 
 def become(node: Node) -> None:
-    """Continue as Celery's command in a session of its own."""
+    """Continue as the program in a session of its own."""
     os.setsid()
     os.chdir(node.folder)
     os.environ.clear()
@@ -154,8 +159,8 @@ def become(node: Node) -> None:
     for descriptor in (1, 2):
         os.dup2(log, descriptor)
     os.close(log)
-    sys.argv = ["celery", *node.arguments]
-    runpy.run_module("celery", run_name="__main__", alter_sys=True)
+    sys.argv = [node.program, *node.arguments]
+    runpy.run_module(node.program, run_name="__main__", alter_sys=True)
 
 
 if __name__ == "__main__":

@@ -28,19 +28,23 @@ SELECT id, queue, task_id, user_id AS group_name, unique_key, reason, delivery_c
        payload
   FROM kombu_dead_letter;
 
--- The nodes that hold a lock, and those that died with it and were not noticed yet.  `seen_at`: when the node's session
--- last did something; NULL: it is dead, or its session belongs to a role whose activity the reader may not see.
+-- The nodes that hold a lock, and those that died with it and were not noticed yet.  `seen_at`: when one of the node's
+-- sessions last did something; NULL: it is dead, or its sessions belong to a role whose activity the reader may not see.
 CREATE OR REPLACE VIEW broker_node AS
 SELECT n.lock AS id, n.name, n.since, n.poll_seconds, n.queues, n.prefetch_count,
-       l.pid IS NOT NULL AS is_alive,
-       CASE WHEN s.state = 'active' THEN clock_timestamp() ELSE s.state_change END AS seen_at,
+       n.suspected_at IS NULL AND h.classid IS NOT NULL AS is_alive,
+       CASE WHEN n.suspected_at IS NULL THEN h.seen_at END AS seen_at,
        n.spare_queues                       -- {queue: so many of prefetch_count it keeps free of it}; NULL: none
   FROM kombu_node AS n
-  LEFT JOIN pg_locks AS l
-    ON l.locktype = 'advisory' AND l.objsubid = 1 AND l.mode = 'ExclusiveLock' AND l.granted
-   AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
-   AND l.classid::bigint = n.lock >> 32 AND l.objid::bigint = n.lock & 4294967295
-  LEFT JOIN pg_stat_activity AS s ON s.pid = l.pid;
+  LEFT JOIN (
+       SELECT l.classid, l.objid,
+              max(CASE WHEN s.state = 'active' THEN clock_timestamp() ELSE s.state_change END) AS seen_at
+         FROM pg_locks AS l
+         LEFT JOIN pg_stat_activity AS s ON s.pid = l.pid
+        WHERE l.locktype = 'advisory' AND l.objsubid = 1 AND l.granted
+          AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+        GROUP BY l.classid, l.objid) AS h
+    ON h.classid::bigint = n.lock >> 32 AND h.objid::bigint = n.lock & 4294967295;
 
 CREATE OR REPLACE VIEW broker_facts AS SELECT * FROM kombu_message_facts();
 

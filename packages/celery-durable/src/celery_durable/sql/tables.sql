@@ -90,7 +90,15 @@ CREATE TABLE kombu_node (                       -- the nodes that hold an adviso
     poll_seconds double precision,          -- how often it looks by itself; NULL: unknown
     queues text[],                          -- what it claims from; NULL: it has not polled yet
     prefetch_count integer,                 -- how many messages it takes at once; 0: any number
-    spare_queues jsonb                      -- {queue: so many of those it keeps free of it}; NULL: none
+    spare_queues jsonb,                     -- {queue: so many of those it keeps free of it}; NULL: none
+    suspected_at timestamptz                -- its lock was found free then, and it has not been back
+);
+-- When the nodes were judged, see upkeep.sql: one row, or none yet.  Not logged: it is written each second, and what a
+-- crash forgets is done again.
+CREATE UNLOGGED TABLE kombu_judgement (
+    judged_at timestamptz NOT NULL,
+    any_leases boolean NOT NULL,            -- a node held some
+    only_one boolean PRIMARY KEY DEFAULT true CHECK (only_one)
 );
 
 CREATE TABLE kombu_dead_letter (

@@ -106,14 +106,14 @@ END $$;
 -- Forget a node that stops, and each dead one, unless a lease names it: other nodes find the message by the name.  The
 -- node may be the last one, so it forgets its own sessions from before a restart of the server, too.  That a lock is
 -- free is seen before the statement that looks for leases: that one sees what a session claimed just before its end.
--- Locks: each dead node's advisory lock, shared, until the end; the names, skipping locked ones.
+-- Locks: each free lock of a node, until the end; the names, skipping locked ones.
 CREATE OR REPLACE FUNCTION kombu_message_leave(me bigint) RETURNS void
 LANGUAGE plpgsql {settings} AS $$
 DECLARE
     one bigint;
 BEGIN
     FOR one IN SELECT lock FROM kombu_node LOOP
-        IF one = me OR pg_try_advisory_xact_lock_shared(one) THEN
+        IF one = me OR pg_try_advisory_xact_lock(one) THEN
             DELETE FROM kombu_node WHERE lock IN (SELECT lock FROM kombu_node WHERE lock = one FOR UPDATE SKIP LOCKED)
                AND NOT EXISTS (
                      SELECT FROM kombu_message WHERE lease_owner = one AND visible_at > clock_timestamp());
@@ -135,36 +135,91 @@ BEGIN
     END LOOP;
 END $$;
 
--- The look of an idle node: promote what is due, give back what dead nodes held, and say what comes next.
+-- Judge the other nodes.  A node is dead when its lock was free in two looks a second apart: all its sessions had ended,
+-- and in that second it took the lock in none.  The first look writes down the doubt, a new session of the node takes
+-- that back (statements.py, NAME), and the second look, of any node, takes back what the dead one held.
+-- One node judges for all, once in a second: who comes sooner gets the last answer, so that the cost of a thousand nodes
+-- is not their square.
+-- `settled`: see the poll; `after`: judge if nobody did for so many seconds; 0: in any case.
+-- -> (does another node hold leases, NULL when nobody did a moment ago; does one that is in doubt; how many were rescued;
+-- how many seconds ago they were judged)
+-- Locks: the row of the judgement, each free lock of a node, until the end, and the nodes' rows, skipping locked ones.
+CREATE OR REPLACE FUNCTION kombu_message_judge(
+    me bigint, settled boolean, after double precision, OUT others boolean, OUT doubted boolean, OUT moved integer,
+    OUT ago double precision
+) LANGUAGE plpgsql {settings} AS $$
+DECLARE
+    clock timestamptz := clock_timestamp();
+    is_due boolean;
+    held boolean;
+    sibling bigint;
+    doubted_at timestamptz;
+BEGIN
+    doubted := false;
+    moved := 0;
+    SELECT judged_at NOT BETWEEN clock - make_interval(secs => after) AND clock, nullif(any_leases, false),
+           greatest(0, extract(epoch FROM clock - judged_at))
+      INTO is_due, others, ago FROM kombu_judgement;
+    IF NOT FOUND THEN
+        INSERT INTO kombu_judgement VALUES (clock, false) ON CONFLICT DO NOTHING;
+    END IF;
+    IF is_due AND settled THEN
+        PERFORM FROM kombu_judgement FOR NO KEY UPDATE SKIP LOCKED;
+        is_due := FOUND;
+        ago := 0;                            -- here, or by another node at this moment
+    END IF;
+    IF NOT settled OR NOT coalesce(is_due, true) AND after > 0 THEN
+        RETURN;
+    END IF;
+    ago := 0;
+    others := false;
+    FOR sibling IN SELECT lock FROM kombu_node WHERE lock IS DISTINCT FROM me LOOP
+        held := EXISTS (SELECT FROM kombu_message WHERE lease_owner = sibling AND visible_at > clock);
+        others := others OR held;
+        IF pg_try_advisory_xact_lock(sibling) THEN
+            -- Not before: the node may have been back since the loop began.
+            SELECT suspected_at INTO doubted_at FROM kombu_node WHERE lock = sibling FOR NO KEY UPDATE SKIP LOCKED;
+            IF NOT FOUND THEN
+                CONTINUE;
+            ELSIF doubted_at IS NULL THEN
+                UPDATE kombu_node SET suspected_at = clock WHERE lock = sibling;
+                doubted := doubted OR held;
+            ELSIF doubted_at <= clock - interval '0.95 s' THEN -- the asker's clock may be a little faster
+                moved := moved + kombu_message_rescue(sibling, clock, {batch});
+            ELSE
+                doubted := doubted OR held;
+            END IF;
+        END IF;
+    END LOOP;
+    UPDATE kombu_judgement
+       SET judged_at = clock, any_leases = others
+           OR EXISTS (SELECT FROM kombu_message WHERE lease_owner = me AND visible_at > clock)
+     WHERE only_one IN (SELECT only_one FROM kombu_judgement FOR NO KEY UPDATE SKIP LOCKED);
+END $$;
+
+-- The look of an idle node: promote what is due, judge the other nodes, and say what comes next.
 -- `since`: promote only what became due after it, and look for ready ones above the floor only; NULL: look at all.
 -- `settled` is false just after a reconnect: when the server went away every node lost its lock, so nobody may be
 -- judged dead before all had time to come back.
 -- `prefetch_count`: what the node takes at once; it is written down with its queues whenever either has changed.
 -- -> (queues with ready messages, seconds until the next is due or NULL, does another node hold leases, the clock)
--- Locks besides: each dead node's advisory lock, shared, until the end.
+-- Locks besides: those of judging.
 CREATE OR REPLACE FUNCTION kombu_message_poll(
     queues text[], me bigint, settled boolean, since timestamptz, prefetch_count integer DEFAULT NULL,
     OUT ready text[], OUT due double precision, OUT others boolean, OUT clock timestamptz
 ) LANGUAGE plpgsql {settings} AS $$
 DECLARE
     one record;
-    sibling bigint;
-    moved integer := 0;
+    moved integer;
     coming timestamptz;
 BEGIN
     clock := clock_timestamp();
     ready := ARRAY[]::text[];
-    others := false;
     UPDATE kombu_node AS n SET queues = kombu_message_poll.queues, prefetch_count = kombu_message_poll.prefetch_count
      WHERE n.lock = me AND (n.queues, n.prefetch_count)
            IS DISTINCT FROM (kombu_message_poll.queues, kombu_message_poll.prefetch_count);
-    FOR sibling IN SELECT lock FROM kombu_node WHERE lock IS DISTINCT FROM me LOOP
-        IF settled AND pg_try_advisory_xact_lock_shared(sibling) THEN
-            moved := moved + kombu_message_rescue(sibling, clock, {batch});
-        ELSE
-            others := others OR EXISTS (SELECT FROM kombu_message WHERE lease_owner = sibling AND visible_at > clock);
-        END IF;
-    END LOOP;
+    -- Later than who watches: the second look would wait for the watcher's next turn if a poll took the first one.
+    SELECT j.others, j.moved INTO others, moved FROM kombu_message_judge(me, settled, 1.1) AS j;
     FOR one IN SELECT id, name, paused_at, CASE WHEN since IS NULL THEN 0 ELSE rank_floor END AS lowest
                  FROM kombu_queue WHERE name = ANY (queues) ORDER BY id LOOP
         moved := moved + kombu_message_promote(one.id, coalesce(since, '-infinity'), clock, settled, {batch})

@@ -2,7 +2,7 @@
 GRANT SELECT, INSERT, UPDATE, DELETE ON
     {schema}kombu_message, {schema}kombu_group, {schema}kombu_node, {schema}kombu_dead_letter, {schema}kombu_broadcast
     TO {role};
-GRANT SELECT, INSERT, UPDATE ON {schema}kombu_queue TO {role};
+GRANT SELECT, INSERT, UPDATE ON {schema}kombu_queue, {schema}kombu_judgement TO {role};
 GRANT SELECT ON {schema}kombu_schema TO {role};
 GRANT USAGE ON SEQUENCE {schema}message_id_sequence, {schema}queue_id_sequence TO {role};
 GRANT SELECT ON
