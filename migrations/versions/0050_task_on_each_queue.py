@@ -2,8 +2,6 @@
 
 Publishing needs no right on a table: its functions have those of the owner, and `app/rights.py` says who may call them.
 
-The nodes are judged by one of them for all, in two looks: `kombu_judgement` says when (docs/adr/0072).
-
 The functions are those of celery-durable; the service itself sends each job to one queue.
 """
 
@@ -18,7 +16,6 @@ revision = "0050"
 down_revision = "0049"
 
 BROKER_VERSION = 6
-LOCKS = {"kombu_node": "ACCESS EXCLUSIVE"}
 ONLINE = {"kombu_message": "index kombu_message_task_id in place of the one of that name"}
 
 HERE = Path(__file__).parent
@@ -40,6 +37,4 @@ def downgrade() -> None:
     online.drop_index("kombu_message_task_id")
     op.execute("ALTER INDEX kombu_message_task RENAME TO kombu_message_task_id")
     op.execute(HERE.joinpath("0050_functions_before.sql").read_text(encoding="utf-8"))
-    op.execute("DROP TABLE kombu_judgement")
-    op.execute("ALTER TABLE kombu_node DROP suspected_at")
     op.execute("UPDATE kombu_schema SET version = 5")

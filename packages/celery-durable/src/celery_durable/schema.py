@@ -2,7 +2,7 @@
 
     from celery_durable import schema
 
-    schema.upgrade(connection, to=6)    # a psycopg2 connection, or a SQLAlchemy Connection or Session; then commit
+    schema.upgrade(connection, to=7)    # a psycopg2 connection, or a SQLAlchemy Connection or Session; then commit
 
 Call it from a migration of Alembic or Django, or by hand, whenever the package has changed.  A migration names the
 version that it brings: then it makes the same tables and functions with each later package.  A worker never upgrades:
@@ -28,7 +28,7 @@ from .options import read_options
 
 #: Of the tables and functions in `sql/`.  It grows with each change of them; tests/test_schema.py holds that.  A file
 #: that changes is first copied to `sql/VERSION/`, where `read` finds what an older version had.
-VERSION = 6
+VERSION = 7
 TABLES = "tables.sql"
 FUNCTIONS = (
     "publish.sql", "claim.sql", "settle.sql", "upkeep.sql", "groups.sql", "dead_letters.sql", "counting.sql",
@@ -49,7 +49,7 @@ OLDEST = 4
 STEPS: Mapping[int, str] = {
     5: "",  # functions only: what is to be cancelled is not parked
     # A task may have a message on each of several queues.  An index of that name that was built CONCURRENTLY before is
-    # taken, and then nothing here waits for writers: README, "Operating it".  Who could judge nodes still may.
+    # taken, and then nothing here waits for writers: README, "Operating it".
     6: """
         DO $$ BEGIN
             IF EXISTS (SELECT FROM pg_index
@@ -63,6 +63,9 @@ STEPS: Mapping[int, str] = {
         END $$;
         DROP INDEX IF EXISTS kombu_message_task_id;
         ALTER INDEX kombu_message_task_queue RENAME TO kombu_message_task_id;
+    """,
+    # Nodes are judged by one of them for all, in two looks.  Who could judge them still may.
+    7: """
         ALTER TABLE kombu_node ADD suspected_at timestamptz;
         CREATE UNLOGGED TABLE kombu_judgement (
             judged_at timestamptz NOT NULL,
