@@ -1,4 +1,4 @@
-"""Version 6 of the broker's tables, and the models over its views.
+"""Version 7 of the broker's tables, and the models over its views.
 
 To take it back changes nothing: the tables may hold messages.
 """
@@ -11,7 +11,7 @@ from django.db import migrations, models
 
 from celery_durable.contrib.django.aliases import bring_version
 
-VERSION = 6
+VERSION = 7
 
 
 def bring(_: Any, schema_editor: Any) -> None:
