@@ -1,6 +1,5 @@
 """The documents name what is there: settings, commands, problems, states, tests and each other."""
 
-import ast
 import io
 import re
 import tokenize
@@ -33,6 +32,8 @@ SUPERSEDES = re.compile(r"(?:Supersedes|replaces) (.+?)(?:\. |\.\n|; |\Z)", re.D
 SUPERSEDED = re.compile(r"(?:superseded(?: in part)?|replaced) by \[(\d{4})\]")
 #: pages that were never part of this repository; written in parts, since this file is searched as well
 ABSENT = re.compile(r"\b(?:R[U]LES|C[O]NTRACT|D[E]SIGN)\b|broker[-]facts|\bADR[-]\d|\([C]\d+\)")
+#: where one is defined; a regular expression, as parsing all tests takes seconds
+TEST = re.compile(r"^ *def (test_\w+)\(", re.MULTILINE)
 HAZARD = re.compile(r"^\*\*H(\d+) .*?(?=\n\n|\n##|\Z)", re.MULTILINE | re.DOTALL)
 
 
@@ -229,5 +230,4 @@ def test_named_tests_exist(page: Path, every_test: set[str]) -> None:
 @pytest.fixture(scope="module")
 def every_test(sources: list[Path]) -> set[str]:
     files = [path for path in sources if "tests" in path.parts and path.suffix == ".py"]
-    trees = [ast.parse((ROOT / path).read_text(encoding="utf-8")) for path in files]
-    return {node.name for tree in trees for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+    return {name for path in files for name in TEST.findall((ROOT / path).read_text(encoding="utf-8"))}

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import multiprocessing
 from collections import Counter
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Barrier
 from typing import Any
@@ -36,12 +38,17 @@ class Order:
     each: int
 
 
-def crowd(orders: list[Order]) -> Counter[str]:
-    """Run the orders in a process each; how often what came of a submission, by user and the name of the outcome."""
+#: Runs orders in a process each; how often what came of a submission, by user and the name of the outcome.
+RunOrders = Callable[[list[Order]], Counter[str]]
+
+
+@contextmanager
+def crowd(processes: int) -> Iterator[RunOrders]:
+    """As many processes as there are orders each time."""
     context = multiprocessing.get_context("spawn")
-    barrier = context.Barrier(len(orders))
-    with context.Pool(len(orders), initializer=_arm, initargs=(barrier,)) as pool:
-        return sum(pool.map(_serve, orders, chunksize=1), Counter())
+    barrier = context.Barrier(processes)
+    with context.Pool(processes, initializer=_arm, initargs=(barrier,)) as pool:
+        yield lambda orders: sum(pool.map(_serve, orders, chunksize=1), Counter())
 
 
 _gate: Any = None

@@ -107,8 +107,8 @@ def running(web: Web) -> str:
     return page_of(job_id)
 
 
-def rich_files() -> list[FileRow]:
-    """Many of everything, and names without a place to break them."""
+def rich_files(many: int = 900) -> list[FileRow]:
+    """Many of everything, and names without a place to break them.  many: tests of one file."""
     folder = "packages/a-package-with-a-long-name/src/test/resources/" + "deep/" * 6
     tests = [
         a_test(f"test_{number}", line=12_345 + number, framework=framework, suites=("Suite" * 12, "and one in it"))
@@ -119,15 +119,15 @@ def rich_files() -> list[FileRow]:
     return [
         file(folder + "test_" + "very_long_name_" * 8 + ".py", *tests, hints=hints),
         *(file(f"{'directory_' * 3}{number}/test_a.py", a_test("a", line=1_000)) for number in range(14)),
-        file("tests/many.py", *(a_test(f"test_{number}", line=number) for number in range(1, 901))),
+        file("tests/many.py", *(a_test(f"test_{number}", line=number) for number in range(1, many + 1))),
         file("broken.py", skipped="parse_failed"),
         file("large_" * 14 + ".js", skipped="too_large"),
     ]
 
 
-def completed(web: Web) -> str:
+def completed(web: Web, many: int = 900) -> str:
     job_id = long_job(web, ref=None)
-    web.completed(job_id, rich_files())
+    web.completed(job_id, rich_files(many))
     sums = MILLIONS | {"by_directory": {"packages/" + "directory_" * 3: 1_234_000, "tests": 567}}
     sums |= {"unread": {"Scala": 1_234, "Haskell": 12}}
     run(web, "UPDATE analyses SET summary = summary || CAST(:sums AS jsonb)", sums=json.dumps(sums))

@@ -12,13 +12,16 @@ from app.domain.queues import Service
 from app.store.jobs import heartbeats
 from tests.web.scenes import Scene, completed, long_job, open_all, rich_files, run, signed_in
 
+#: Tests of one file; made-up documents and the pages of a job show more than a page holds.
+MANY = 40
+
 
 def analysed(web: Web, **members: str) -> tuple[str, dict[str, str]]:
     """A person who has signed in, with an analysis of long names; and their token."""
     account = signed_in(web, Tier.PRO)
     headers = web.token(account.user_id)
     job_id = long_job(web, headers, commit="f" * 40, **members)
-    web.completed(job_id, rich_files())
+    web.completed(job_id, rich_files(MANY))
     return job_id, headers
 
 
@@ -40,7 +43,7 @@ def box(web: Web) -> str:
 
 
 def box_of_a_visitor(web: Web) -> str:
-    return completed(web)
+    return completed(web, MANY)
 
 
 def box_with_a_document(web: Web) -> str:
@@ -106,7 +109,7 @@ def two_repositories(web: Web) -> str:
     first = ask(web, analysis, headers)
     web.written(first)
     fork = web.submit("fork", headers=headers).json["id"]
-    web.completed(fork, rich_files())
+    web.completed(fork, rich_files(MANY))
     second = ask(web, fork, headers)
     web.written(second)
     return f"/specs/{first}/compare/{second}"

@@ -99,6 +99,18 @@ def test_what_is_wrong_with_a_page_is_seen(tab: Page) -> None:
     assert {"the page is 408 px wide", "outside: div", "cut: div", "broken: 1,234,567 in td"} <= kinds
 
 
+def test_a_faint_text_is_seen_wherever_it_stands_among_many_that_are_painted_alike(tab: Page) -> None:
+    row = '<tr><td>Text</td><td class="{}"><b>Text</b></td></tr>'
+    styles = ("", "td.faint { color: #999 }", "td.faint { background: #333 }", "td.faint b { opacity: 0.4 }")
+    for style in styles:
+        rows = "".join(row.format("faint" if number == 77 else "plain") for number in range(200))
+        tab.set_content(
+            f'<html lang="en"><title>Rows</title><style>{style}</style><main><table>{rows}</table></main></html>'
+        )
+        found = [one for one in violations(tab) if one.startswith("color-contrast")]
+        assert len(found) == bool(style), (style, found)
+
+
 def test_the_bar_of_a_job_never_goes_back_within_an_attempt(tab: Page, web: Web) -> None:
     with opened(tab, web, running(web)) as page:
         job = page.evaluate("fetch(card.dataset.job).then(answer => answer.json())")
