@@ -78,6 +78,8 @@ def test_events_tell_state_progress_and_final_in_this_order(web: Web) -> None:
         third = next(events)
         assert (third["event"], job_of(third)["progress"]) == ("progress", {"phase": "parsing", "done": 3, "total": 9})
         web.client.delete(f"/api/v1/analyses/{job_id}")
+        asked = next(events)
+        assert (asked["event"], job_of(asked)) == ("state", job_of(third))
         # a cancelled job ends when its worker has noticed
         web.finish_cancelled(delivery)
         *between, last = list(events)

@@ -205,4 +205,6 @@ class Stream:
 
 
 def _only_progress(seen: SeenJob, before: SeenJob) -> bool:
+    if seen.job.progress == before.job.progress:  # an event that the job does not show, as a wish to cancel it
+        return False
     return replace(seen.job, progress=None) == replace(before.job, progress=None)

@@ -1,6 +1,7 @@
 """Dead letters in the operator's hands: jobs that go on, jobs that have ended, and what is no job."""
 
 import json
+import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from threading import Barrier
@@ -186,7 +187,7 @@ def test_queues_cuts_no_name_and_no_number_off_at_80_characters(
     world.rows("UPDATE kombu_message SET visible_at = clock_timestamp() - interval '123456 s' RETURNING id")
     shown = fairlane("queues").output
     assert "…" not in shown
-    assert "123456" in shown
+    assert any(int(number) >= 123_456 for number in re.findall(r"\b\d{6}\b", shown))
     assert all(queue in shown for queue in ALL_QUEUES)
 
 
