@@ -10,9 +10,9 @@ from weakref import WeakSet
 
 import psycopg2
 import psycopg2.errors
-from sqlalchemy.dialects.postgresql.psycopg2 import PGDialect_psycopg2
 
-from .addresses import parsed, reveal
+from .addresses import reveal
+from .broker_url import parse
 
 Parameters = Mapping[str, Any]
 Row = tuple[Any, ...]
@@ -146,25 +146,24 @@ def direct(url: str, direct_url: str | None) -> str:
     """Where a node's session goes, with its password.  What `direct_url` leaves out of user and password is `url`'s."""
     if direct_url is None:
         return reveal(url)
-    other, given = parsed(reveal(direct_url)), parsed(reveal(url))
-    if other.username is None:
-        other = other.set(username=given.username)
-    if other.password is None and other.username == given.username:
-        other = other.set(password=given.password)
-    return other.render_as_string(hide_password=False)
+    other, given = parse(reveal(direct_url)), parse(reveal(url)).words
+    if "user" not in other.words:
+        other = other.replaced(user=given.get("user"))
+    if "password" not in other.words and other.words.get("user") == given.get("user"):
+        other = other.replaced(password=given.get("password"))
+    return other.render()
 
 
 @lru_cache(maxsize=16)
 def connect_arguments(url: str, connect_timeout: float | None = 5) -> dict[str, Any]:
-    """What psycopg2.connect takes for a SQLAlchemy URL or one of libpq's with several hosts; the query is kept.
+    """What psycopg2.connect takes for a URL; its query is kept.
 
     connect_timeout: seconds, unless the URL has another one.  Raises ValueError for another database or driver, and for
     a connect_timeout that is no number.
     """
-    found = parsed(url)
-    if found.drivername not in DRIVERS:
-        raise ValueError(f"the durable transport needs postgresql+psycopg2, not {found.drivername}")
-    _, given = PGDialect_psycopg2().create_connect_args(found.set(drivername="postgresql+psycopg2"))
+    driver, given = parse(url)
+    if driver not in DRIVERS:
+        raise ValueError(f"the durable transport needs postgresql+psycopg2, not {driver}")
     # A peer that vanished without a word must not hold the event loop for the two hours of TCP's own patience.
     patience = {"keepalives_idle": 10, "keepalives_interval": 3, "keepalives_count": 3, "tcp_user_timeout": 15_000}
     return {
@@ -175,13 +174,13 @@ def connect_arguments(url: str, connect_timeout: float | None = 5) -> dict[str, 
     }
 
 
-def _seconds(written: object) -> int:
+def _seconds(written: str | None) -> int:
     """The connect_timeout of a URL; 0 for none.  Raises ValueError."""
     if written is None:
         return 0
-    if not re.fullmatch(r"\d{1,6}", str(written)):
+    if not re.fullmatch(r"\d{1,6}", written):
         raise ValueError(f"connect_timeout is {written!r} in the URL of the broker; expected a whole number of seconds")
-    return int(str(written))
+    return int(written)
 
 
 def runner(connection: Any) -> Run:

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from psycopg2.extensions import libpq_version
-from sqlalchemy.engine import URL
 
+from .broker_url import BrokerUrl
 from .errors import BadOption
 
 #: From the weakest to the strictest.
@@ -37,28 +37,23 @@ class Tls(NamedTuple):
     files: Mapping[str, str]
 
 
-def with_tls(url: URL, given: Any) -> URL:
+def with_tls(url: BrokerUrl, given: Any) -> BrokerUrl:
     """The URL with what `broker_use_ssl` asks for.  Raises BadOption where libpq has no word, or the URL denies it."""
     if given is None or given is False:
         return url
     tls = _translated(given)
-    mode = _of_url(url, "sslmode")
+    mode = url.words.get("sslmode")
     if mode is None:
         mode = tls.mode
     elif mode != tls.mode and (tls.is_exact or mode not in MODES[MODES.index(tls.mode) :]):
         raise BadOption(f"broker_use_ssl means sslmode={tls.mode}, but the broker URL says sslmode={mode}")
     files = dict(tls.files)
     for word, path in files.items():
-        if (found := _of_url(url, word)) not in (None, path):
+        if (found := url.words.get(word)) not in (None, path):
             raise BadOption(f"broker_use_ssl means {word}={path}, but the broker URL says {word}={found}")
     if tls.mode == "verify-full" and "sslrootcert" not in files and libpq_version() >= SYSTEM_CERTIFICATES:
-        files["sslrootcert"] = _of_url(url, "sslrootcert") or "system"  # as Python's ssl does without a file
-    return url.update_query_dict({"sslmode": mode, **files})
-
-
-def _of_url(url: URL, word: str) -> str | None:
-    found = url.query.get(word)
-    return found if found is None or isinstance(found, str) else ",".join(found)
+        files["sslrootcert"] = url.words.get("sslrootcert") or "system"  # as Python's ssl does without a file
+    return url.replaced(sslmode=mode, **files)
 
 
 def _translated(given: Any) -> Tls:

@@ -1,15 +1,14 @@
 """Which of Django's databases the broker is."""
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from celery import current_app
 from django.db import DEFAULT_DB_ALIAS, connections
-from sqlalchemy.engine import URL
 
 from celery_durable import schema
 from celery_durable.addresses import reveal
+from celery_durable.broker_url import BrokerUrl
 from celery_durable.database import connect_arguments
 
 #: Before the alias in a broker URL.
@@ -19,7 +18,6 @@ NOT_LIBPQ = frozenset({
     "assume_role", "autocommit", "client_encoding", "connection_factory", "context", "cursor_factory",
     "isolation_level", "pool", "prepare_threshold", "row_factory", "server_side_binding",
 })  # fmt: skip
-_PLAIN_HOST = re.compile(r"[A-Za-z0-9.-]+")
 
 
 def broker_url(alias: str) -> str:
@@ -28,15 +26,10 @@ def broker_url(alias: str) -> str:
     if connection.vendor != "postgresql":
         raise ValueError(f"the broker needs PostgreSQL, and the database {alias!r} is {connection.display_name}")
     given = connection.settings_dict
-    query = {name: str(value) for name, value in given["OPTIONS"].items() if name not in NOT_LIBPQ}
-    host, port = given["HOST"] or None, given["PORT"] or None
-    if host is None or not _PLAIN_HOST.fullmatch(host):  # several hosts, or the folder of a socket
-        query |= {name: str(value) for name, value in (("host", host), ("port", port)) if value}
-        host = port = None
-    return URL.create(
-        "durable", given["USER"] or None, given["PASSWORD"] or None, host, int(port) if port else None,
-        given["NAME"] or None, query,
-    ).render_as_string(hide_password=False)  # fmt: skip
+    words = {name: str(value) for name, value in given["OPTIONS"].items() if name not in NOT_LIBPQ}
+    own = {"user": "USER", "password": "PASSWORD", "host": "HOST", "port": "PORT", "dbname": "NAME"}
+    words |= {word: str(given[name]) for word, name in own.items() if given[name]}
+    return BrokerUrl("durable", words).render()
 
 
 def alias_in(url: str) -> str:
