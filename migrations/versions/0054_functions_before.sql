@@ -1,4 +1,5 @@
--- The functions, and a view, of celery-durable as they were at version 6 of its schema.
+-- The functions, and a view, of celery-durable as they were at version 6 of its schema.  Both that judge nodes
+-- try the lock alone: a node of version 7 that still runs holds it in shared mode.
 
 DROP FUNCTION kombu_message_judge;
 
@@ -12,7 +13,7 @@ DECLARE
     one bigint;
 BEGIN
     FOR one IN SELECT lock FROM kombu_node LOOP
-        IF one = me OR pg_try_advisory_xact_lock_shared(one) THEN
+        IF one = me OR pg_try_advisory_xact_lock(one) THEN
             DELETE FROM kombu_node WHERE lock IN (SELECT lock FROM kombu_node WHERE lock = one FOR UPDATE SKIP LOCKED)
                AND NOT EXISTS (
                      SELECT FROM kombu_message WHERE lease_owner = one AND visible_at > clock_timestamp());
@@ -44,7 +45,7 @@ BEGIN
      WHERE n.lock = me AND (n.queues, n.prefetch_count)
            IS DISTINCT FROM (kombu_message_poll.queues, kombu_message_poll.prefetch_count);
     FOR sibling IN SELECT lock FROM kombu_node WHERE lock IS DISTINCT FROM me LOOP
-        IF settled AND pg_try_advisory_xact_lock_shared(sibling) THEN
+        IF settled AND pg_try_advisory_xact_lock(sibling) THEN
             moved := moved + kombu_message_rescue(sibling, clock, 500);
         ELSE
             others := others OR EXISTS (SELECT FROM kombu_message WHERE lease_owner = sibling AND visible_at > clock);

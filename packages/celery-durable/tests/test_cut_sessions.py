@@ -1,5 +1,8 @@
 """A session that is cut is no death: a worker that lives keeps what it runs, whichever of its sessions ends."""
 
+import os
+import warnings
+from threading import Thread
 from typing import Any
 
 import psutil
@@ -177,7 +180,7 @@ class TestADeadNode:
         name = taker().channel.node._sql.name
         connection = doubtful.connect()
         connection.autocommit = True
-        runner(connection)(name, {"owner": 7, "name": "gone:1", "poll": 5, "spare": None})
+        runner(connection)(name, {"owner": 7, "name": "gone:1", "poll": 5, "spare": None, "before": None})
         connection.close()  # and away again: as much in doubt as before the first look
         wait_for(lambda: self.judge(doubtful, passes=False) == (True, True, 0))
         assert doubtful.query(DIES) == [(0, False)]
@@ -257,3 +260,51 @@ def test_what_a_killed_node_ran_starts_on_a_new_one_before_anything_that_waited(
     print(f"the last of the rescued began {(last - ready).total_seconds():.2f} s after the node was ready")
     starts = broker.query("SELECT task_id FROM runs WHERE what = 'start' ORDER BY id LIMIT 8")
     assert {task for (task,) in starts[4:]} == ran == {task for (task,) in starts[:4]}
+
+
+def test_a_session_that_ended_without_a_word_to_the_server_is_ended_by_the_next_one(
+    broker: Broker, taker: Take
+) -> None:
+    one = taker()
+    node, before = one.channel.node, node_pid(one)
+    lost = node.session._database._connection  # it stays open, as the server sees it
+    node.session._database._connection = None
+    node.session.connected = False
+    wait_for(lambda: one.look() or node_pid(one) != before, "another session")
+    wait_for(
+        lambda: not broker.query("SELECT pid FROM pg_stat_activity WHERE pid = %s", before), "the end of the lost one"
+    )
+    lost.close()
+
+
+def test_a_task_that_ends_while_its_worker_stops_is_over_though_the_session_was_cut(
+    broker: Broker, taker: Take
+) -> None:
+    stopping = taker()
+    message = started(broker, stopping)
+    broker.query("SELECT pg_terminate_backend(%s, 10000)", node_pid(stopping))
+    message.ack()
+    stopping.channel.node.close()
+    assert broker.left() == 0
+
+
+def test_a_node_closes_at_once_though_a_child_that_was_forked_meanwhile_lives(broker: Broker, taker: Take) -> None:
+    parent = taker(lease_seconds=600)
+    started(broker, parent)
+    reading, writing = os.pipe()
+    with warnings.catch_warnings(action="ignore"):  # that a process with threads forks is the point here
+        child = os.fork()
+    if child == 0:
+        os.close(writing)
+        os.read(reading, 1)  # until the parent lets go
+        os._exit(0)
+    try:
+        closing = Thread(target=parent.channel.node.close)
+        closing.start()
+        closing.join(timeout=60)
+        assert not closing.is_alive()
+    finally:
+        os.close(writing)
+        os.close(reading)
+        os.waitpid(child, 0)
+    assert broker.query(DIES) == [(0, True)]

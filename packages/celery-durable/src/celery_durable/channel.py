@@ -15,6 +15,7 @@ from kombu.transport.base import to_rabbitmq_queue_arguments
 from .celery_worker import is_serving, is_stopping, waiting_tags
 from .database import CONNECTION_ERRORS, SERVER_ERRORS, UNDEFINED, Row
 from .delivery import Delivery
+from .ending import REVIVE_SECONDS
 from .envelope import Letter, delivery, letter
 from .ledger import ACK, REJECTED, REQUEUE, RETURNED, UNDECODABLE
 from .node import Node
@@ -22,9 +23,6 @@ from .publish import PublishBatch, put, put_many
 from .statements import statements
 
 logger = logging.getLogger(__name__)
-
-#: How long a stopping worker tries to get a session again for the messages that still run.
-REVIVE_SECONDS = 2.0
 
 
 class Channel(virtual.Channel):

@@ -105,6 +105,11 @@ class Database:
         """Whether the session is open, as far as is known here."""
         return self._connection is not None and not self._connection.closed
 
+    @property
+    def backend(self) -> int:
+        """The process of the server that serves the session.  Raises one of CONNECTION_ERRORS."""
+        return int(self.connection.info.backend_pid)
+
     def run(self, statement: str, parameters: Parameters | Sequence[Any] | None = None) -> list[Row]:
         """Execute one round trip, a transaction of its own; the rows of its last statement, [] if it has none.
 

@@ -64,6 +64,7 @@ class Heart(threading.Thread):
         super().__init__(name="durable-broker-heart", daemon=True)
         self._database, self._options, self._sql, self._held, self._identity = database, options, sql, held, identity
         self._has_lock = False
+        self._backend: int | None = None
         self._lost: set[str] = set()
 
     def wake(self) -> None:
@@ -93,8 +94,10 @@ class Heart(threading.Thread):
 
     def stop(self) -> None:
         """Wait for a renewal in progress, so that none comes after the leases were handed back."""
-        if self.ident is None:
+        if self.ident is None or self._bell.fileno() < 0:
             return
+        # A child that was forked meanwhile has a copy, which closing ours leaves open.
+        self._bell.shutdown(socket.SHUT_RDWR)
         self._bell.close()
         self.join(timeout=self._options.lease_seconds)
         if not self.is_alive():
@@ -117,7 +120,8 @@ class Heart(threading.Thread):
         if not self._database.is_open:
             self._has_lock = False
         if not self._has_lock and self._identity["owner"] is not None:
-            self._database.run(self._sql.name, self._identity)
+            self._database.run(self._sql.name, {**self._identity, "before": self._backend})
+            self._backend = self._database.backend
         self._has_lock = True
 
     def _renew(self) -> bool:

@@ -12,6 +12,7 @@ from .announcements import Announcements
 from .async_database import DeadlineDatabase
 from .commit_pacing import CommitPacing
 from .database import SERVER_ERRORS, Row, direct, is_refusal
+from .ending import end
 from .fanout import Fanout
 from .inbox import Inbox
 from .leases import Heart, Held, columns, known
@@ -73,23 +74,12 @@ class Node:
             shared_session.share(self)
 
     def close(self) -> None:
-        """Write down what is over and hand back the rest, without a charge.
-
-        When the database is away, the lock that goes with the session says the same, a second or two later.
-        """
+        """Write down what is over and hand back the rest, without a charge: see ending.py."""
         if not self._mine or self._heart is None:
             return
         heart, self._heart = self._heart, None
-        heart.stop()
         self.reader.clear()
-        try:
-            self.session.finish()
-            self._ledger.write()
-            self.fanout.send(self.session)
-            self.hand_back(list(self.held))
-            self.session.leave()
-        except SERVER_ERRORS as error:
-            logger.warning("event=handback_failed leases=%d error=%r", len(self.held), str(error).strip())
+        end(self, self._ledger, heart)
         self.timer.unwatch()
         self.session.close()
 

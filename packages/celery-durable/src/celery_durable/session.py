@@ -39,6 +39,7 @@ class Session:
         self._backoff = self._rest = BACKOFF_SECONDS[0]
         self._judge_from, self._unsure_until = 0.0, 0.0
         self._others: list[tuple[str, str]] = []
+        self._backend: int | None = None
 
     def run(self, statement: str, parameters: Any) -> list[Row]:
         """Run a statement, like Database.run."""
@@ -61,11 +62,11 @@ class Session:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """The parameters of the statements JOIN and NAME."""
+        """The parameters of the statements JOIN and NAME; `before`: the backend of the session before this one."""
         spare = self._options.spare_queues
         return {
             "owner": self.owner, "name": f"{socket.gethostname()}:{os.getpid()}", "poll": self._options.poll_seconds,
-            "spare": json.dumps(dict(spare)) if spare else None,
+            "spare": json.dumps(dict(spare)) if spare else None, "before": self._backend,
         }  # fmt: skip
 
     def open(self) -> None:
@@ -73,6 +74,7 @@ class Session:
         self._database.open()
         if self.owner is not None:
             self._database.run(self._sql.join, self.identity)
+            self._backend = self._database.backend
         self.connected, self._opened_at = True, monotonic()
 
     def recall(self, known: list[str]) -> None:
@@ -89,7 +91,7 @@ class Session:
 
     def rename(self) -> None:
         """A node of an earlier release that stopped took the name away, as it knows no shared locks."""
-        self._database.run(self._sql.name, self.identity)
+        self._database.run(self._sql.name, {**self.identity, "before": None})
 
     def leave(self) -> None:
         """Say that nothing is held any more.  Raises one of CONNECTION_ERRORS."""

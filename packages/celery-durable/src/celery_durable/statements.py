@@ -139,9 +139,14 @@ DELETE = "DELETE FROM {schema}kombu_message WHERE task_id = %(task_id)s AND leas
 #: Name a node, in each of its sessions.  The lock shows whether it is alive; the row only says which lock to check.
 #: First the lock, then the row: who judges the node holds the lock meanwhile, and then has said it is in doubt, or has
 #: taken its name away.  The time-outs limit a session's wait for locked rows and for a hung server (async_database.py).
+#: The session that this one follows may have ended without a word to the server, which would keep its lock for hours,
+#: and the node would live on after its death: `before`, its backend, is ended if it holds that lock still.
 NAME = """
     SET lock_timeout = '2s'; SET statement_timeout = '10s';
     SELECT pg_advisory_lock_shared(%(owner)s);
+    SELECT pg_terminate_backend(pid) FROM pg_locks
+     WHERE pid = %(before)s AND locktype = 'advisory' AND objsubid = 1 AND granted
+       AND classid::bigint = %(owner)s >> 32 AND objid::bigint = %(owner)s & 4294967295;
     INSERT INTO {schema}kombu_node (lock, name, poll_seconds, spare_queues)
     SELECT %(owner)s, %(name)s, %(poll)s, CAST(%(spare)s AS jsonb)
      WHERE NOT EXISTS (SELECT FROM {schema}kombu_node WHERE lock = %(owner)s AND suspected_at IS NULL)

@@ -168,7 +168,8 @@ BEGIN
         is_due := FOUND;
         ago := 0;                            -- here, or by another node at this moment
     END IF;
-    IF NOT settled OR NOT coalesce(is_due, true) AND after > 0 THEN
+    IF NOT settled OR NOT coalesce(is_due, true) THEN
+        doubted := settled AND after = 0;    -- ask again: while another node judges, its locks look like lives
         RETURN;
     END IF;
     ago := 0;
