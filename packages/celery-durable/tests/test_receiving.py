@@ -144,6 +144,20 @@ def test_a_task_that_is_there_is_not_there_twice(broker: Broker, old: Old) -> No
     assert broker.query("SELECT task_id FROM broker_message ORDER BY 1") == [("one",), ("three",), ("two",)]
 
 
+def test_what_replaced_itself_at_the_source_takes_no_lease_away(broker: Broker, old: Old) -> None:
+    marks = {"replaced_task_nesting": 1, "retries": 1, "headers": {"tenant": "ann"}}
+    broker.app.send_task("shop.work", task_id="one", **marks)
+    channel = broker.kombu().channel()
+    running = wait_for(lambda: channel.basic_get("main"))
+    for _ in range(2):
+        old.send("one", **marks)
+    assert received(broker, old).queues == {"main": 2}
+    lease = "SELECT lease_token::text, retry_count FROM broker_message"
+    assert broker.query(lease) == [(running.headers["lease_token"], 0)]
+    running.ack()
+    assert wait_for(lambda: broker.left() == 0)
+
+
 def test_what_cannot_be_stored_stays_and_the_others_come(broker: Broker, old: Old) -> None:
     broker.app.send_task("shop.work", task_id="holder", headers={"unique_key": "bill 7"})
     old.send("good")

@@ -8,7 +8,7 @@ from kombu.exceptions import OperationalError
 
 from celery_durable.database import is_refusal, runner
 from celery_durable.envelope import OF_DELIVERY, Letter, letter
-from celery_durable.errors import DuplicateKey, LeaseTokenMissing
+from celery_durable.errors import DuplicateKey
 from celery_durable.publish import put, put_many
 from celery_durable.statements import cached_statements
 
@@ -46,13 +46,13 @@ class Store:
         letters: dict[int, Letter] = {}
         for place, (queue, message) in enumerate(batch):
             try:
-                letters[place] = letter(as_published(message, queue), queue)
+                letters[place] = first_of_its_task(letter(as_published(message, queue), queue))
             except (ValueError, TypeError, KeyError, AttributeError) as error:
                 refused[place] = str(error)
         try:
             with self._connection:
                 put_many(self._run, self._sql, list(letters.values()))
-        except (DuplicateKey, LeaseTokenMissing, OperationalError, ValueError, psycopg2.Error) as error:
+        except (DuplicateKey, OperationalError, ValueError, psycopg2.Error) as error:
             if isinstance(error, psycopg2.Error) and not is_refusal(error):
                 raise
             refused |= self._each(letters)
@@ -65,8 +65,6 @@ class Store:
             try:
                 with self._connection:
                     put(self._run, self._sql, post)
-            except LeaseTokenMissing:
-                continue  # a worker here runs this task already: it came before
             except (DuplicateKey, OperationalError, ValueError, psycopg2.Error) as error:
                 if isinstance(error, psycopg2.Error) and not is_refusal(error):
                     raise
@@ -79,6 +77,14 @@ class Store:
             for queue in sorted(names - self._known):
                 self._run(self._sql.add_queue, {"queue": queue})
         self._known |= names
+
+
+def first_of_its_task(post: Letter) -> Letter:
+    """A letter that changes no message here: a retry or a replacement at the source has no delivery of this broker.
+
+    So one whose task is on its queue already, also one that runs, is not stored again, and keeps its lease.
+    """
+    return post._replace(lease_token=None, is_retry=False, replaces=False, snooze=False, park=False)
 
 
 def as_published(message: Any, queue: str) -> dict[str, Any]:
