@@ -173,6 +173,15 @@ def test_what_cannot_be_stored_stays_and_the_others_come(broker: Broker, old: Ol
     assert received(broker, old).queues == {"main": 1}
 
 
+def test_refused_messages_do_not_keep_those_behind_them_away(broker: Broker, old: Old) -> None:
+    for number in range(5):
+        old.send(f"bad {number}", headers={"weight": "much"})
+    for number in range(7):
+        old.send(f"good {number}")
+    summary = received(broker, old, "main", most=2)
+    assert (summary.queues, len(summary.refused)) == ({"main": 7}, 5)
+
+
 def test_priorities_of_redis_come_in_their_order(broker: Broker, redis_old: Old) -> None:
     for task_id, priority in (("low", 9), ("high", 0), ("middle", 5)):
         redis_old.send(task_id, priority=priority)

@@ -10,6 +10,7 @@ from time import monotonic
 from typing import Any
 
 from kombu import Connection, Consumer, Queue
+from kombu.transport import virtual
 
 from . import Received
 
@@ -23,15 +24,13 @@ class KombuSource:
     def __init__(self, connection: Connection, queues: Sequence[str], most: int = 500) -> None:
         self._connection, self._most = connection, most
         self._got: list[Received] = []
+        self._kept = self._window = 0  # messages that were taken and not settled; what the broker may send unsettled
         self._channel = connection.channel()
-        self._channel.basic_qos(0, most, False)
-        for name in queues:
-            consumer = Consumer(self._channel, auto_declare=False, on_message=partial(self._take_in, name))
-            consumer.add_queue(Queue(name))
-            consumer.consume()
+        self._consumers = [self._consumer(name) for name in queues]
 
     def take(self) -> list[Received]:
         """Take what comes, up to a batch."""
+        self._open_window()
         first, next_one = WAIT_SECONDS
         until = monotonic() + first
         while len(self._got) < self._most and (left := until - monotonic()) > 0:
@@ -40,18 +39,36 @@ class KombuSource:
             except TimeoutError:
                 break
             until = monotonic() + first
-        got, self._got = self._got, []
+        got, self._got = self._got[: self._most], self._got[self._most :]
+        self._kept += len(got)
         return got
 
     def settle(self, batch: list[Received]) -> None:
         """Acknowledge."""
         for one in batch:
             one.handle.ack()
+        self._kept -= len(batch)
 
     def give_back(self, batch: list[Received]) -> None:
         """Reject, to be delivered again."""
         for one in batch:
             one.handle.requeue()
+
+    def _consumer(self, name: str) -> Consumer:
+        consumer = Consumer(self._channel, auto_declare=False, on_message=partial(self._take_in, name))
+        consumer.add_queue(Queue(name))
+        return consumer
+
+    def _open_window(self) -> None:
+        """Have room for a batch besides what was refused, which stays unacknowledged until the end."""
+        if self._window == self._most + self._kept:
+            return
+        is_first, self._window = not self._window, self._most + self._kept
+        self._channel.basic_qos(0, self._window, False)
+        if is_first or not isinstance(self._channel, virtual.Channel):  # RabbitMQ heeds it for new consumers only
+            for consumer in self._consumers:
+                consumer.cancel()
+                consumer.consume()
 
     def _take_in(self, queue: str, message: Any) -> None:
         self._got.append(Received(queue, message, message))
