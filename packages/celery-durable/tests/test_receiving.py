@@ -207,6 +207,26 @@ def test_what_a_run_that_died_had_taken_comes_with_the_next(broker: Broker, redi
     assert lists(redis_old) == {}
 
 
+def waiting_ids(old: Old) -> list[str]:
+    """The task ids on the list of Redis, the next one first."""
+    with old.connection() as connection:
+        items = connection.channel().client.lrange("main", 0, -1)
+    return [json.loads(item)["headers"]["id"] for item in reversed(items)]
+
+
+def test_refused_messages_go_back_to_redis_once_and_in_their_order(redis_old: Old) -> None:
+    for number in range(4):
+        redis_old.send(str(number))
+    with redis_old.connection() as connection:
+        one, other = RedisSource(connection, ["main"]), RedisSource(connection, ["main"])
+        batch, same = one.take(), other.take()  # the second run begins with what the first one has left
+        one.settle(batch[3:])
+        for source, taken in ((one, batch[:3]), (other, same)):
+            source.give_back(taken)
+    assert waiting_ids(redis_old) == ["0", "1", "2"]
+    assert lists(redis_old) == {"main": 3}
+
+
 def test_reserved_messages_of_redis_are_received_if_that_is_asked_for(broker: Broker, redis_old: Old) -> None:
     redis_old.send("reserved", countdown=3600)
     redis_old.send("other", queue="other")

@@ -23,6 +23,10 @@ SUFFIX = ".receiving"
 PAUSE_SECONDS = 0.2
 #: Entries of the hash of unacknowledged messages, for one step of a scan.
 SCANNED = 500
+#: Puts a message back on its queue, if it is still on the list of those that are received: another run may have settled
+#: it, or given it back.
+GIVE_BACK = """
+    if redis.call('LREM', KEYS[1], -1, ARGV[1]) > 0 then redis.call('RPUSH', KEYS[2], ARGV[1]) end"""
 
 
 class Place(NamedTuple):
@@ -75,12 +79,11 @@ class RedisSource:
             pipe.execute()
 
     def give_back(self, batch: list[Received]) -> None:
-        """Put waiting ones back on their lists, as the next ones; reserved ones were never moved."""
+        """Put waiting ones back on their lists, as the next ones and in their order; reserved ones were never moved."""
         with self._redis.pipeline(transaction=True) as pipe:
-            for place in (one.handle for one in batch):
+            for place in (one.handle for one in reversed(batch)):  # the first one is pushed last
                 if place.key is not None:
-                    pipe.lrem(place.key + SUFFIX, -1, place.item)
-                    pipe.rpush(place.key, place.item)
+                    pipe.eval(GIVE_BACK, 2, place.key + SUFFIX, place.key, place.item)
             pipe.execute()
 
     def _left_behind(self) -> Iterator[Received]:
