@@ -197,11 +197,11 @@ def test_what_a_run_that_died_had_taken_comes_with_the_next(broker: Broker, redi
     with redis_old.connection() as connection, closing(broker.connect()) as new:
         died_before_its_commit = RedisSource(connection, ["main"], 3)
         assert len(died_before_its_commit.take()) == 3
-        died_before_it_settled = RedisSource(connection, ["main"], 3)
-        assert len(died_before_it_settled.take()) == 3  # of the first one
+        died_before_it_settled = RedisSource(connection, ["main"], 2)
+        assert [len(died_before_it_settled.take()) for _ in range(2)] == [2, 1]  # of the first one
         batch = died_before_it_settled.take()
         Store(new).put([(one.queue, one.message) for one in batch])
-    assert lists(redis_old) == {"main": 2, f"main{SUFFIX}": 6}
+    assert lists(redis_old) == {"main": 3, f"main{SUFFIX}": 5}
     assert received(broker, redis_old).queues == {"main": 8}
     assert broker.query("SELECT task_id FROM broker_message ORDER BY 1") == [(str(number),) for number in range(8)]
     assert lists(redis_old) == {}

@@ -53,16 +53,14 @@ class RedisSource:
             for queue in queues
             for step in self._channel.priority_steps
         }
-        self._resumes = True
+        self._left: list[tuple[str, bytes]] | None = None  # by an earlier process, the next one last
         self._seen: set[bytes] = set()  # tags: what cannot be stored stays there, and is taken once
 
     def take(self) -> list[Received]:
         """Take what an earlier process left behind, then what waits, then what is reserved."""
-        if self._resumes:
-            self._resumes = False
-            if left := list(self._left_behind()):
-                return left
-        got = list(self._waiting()) or (list(self._reserved()) if self._unacked else [])
+        got = list(self._left_behind()) or list(self._waiting())
+        if not got and self._unacked:
+            got = list(self._reserved())
         if not got:
             sleep(PAUSE_SECONDS)
         return got
@@ -87,9 +85,11 @@ class RedisSource:
             pipe.execute()
 
     def _left_behind(self) -> Iterator[Received]:
-        for key in self._keys:
-            for item in reversed(self._redis.lrange(key + SUFFIX, 0, -1)):
-                yield self._received(key, item)
+        if self._left is None:
+            found = [[(key, item) for item in self._redis.lrange(key + SUFFIX, 0, -1)] for key in self._keys]
+            self._left = [one for part in reversed(found) for one in part]
+        for _ in range(min(self._most, len(self._left))):
+            yield self._received(*self._left.pop())
 
     def _waiting(self) -> Iterator[Received]:
         with self._redis.pipeline(transaction=False) as pipe:
