@@ -215,6 +215,16 @@ def test_a_worker_runs_what_was_committed_and_retries_and_replaces_within_a_tran
     assert worker.stop() == 0
 
 
+def test_what_a_task_sends_about_itself_waits_for_the_block_that_holds_its_message(quiet: Shop) -> None:
+    worker = quiet.worker()
+    names = ["commits", "deletes", "fails", "replaces", "retries", "starts"]
+    quiet.does(f"for name in {names}: holds_its_message.apply_async((name,), task_id=name)")
+    wait_for(lambda: waiting(quiet) == [], "the end of all tasks")
+    runs = [name for (name,) in quiet.broker.query("SELECT name FROM django_shop_run ORDER BY name")]
+    assert runs == sorted([*names, "commits, first"])
+    assert worker.stop() == 0
+
+
 def test_models_read_the_views_and_refuse_to_write(quiet: Shop) -> None:
     quiet.broker.query("INSERT INTO kombu_group SELECT id, 'ann', now(), 30 FROM kombu_queue WHERE name = 'main'")
     found = quiet.does("""

@@ -1,7 +1,7 @@
 """Publishing in Django's open transaction, without a word about it where a task is sent.
 
 A message that a running task sends about itself stays out of it: `retry` and `replace` raise an exception, with which
-the block around them is rolled back, and the message would be gone with it.
+the block around them is rolled back, and the message would be gone with it.  It is sent after the run: own_messages.py.
 """
 
 from collections.abc import Iterator
@@ -17,6 +17,7 @@ from django.db import connections, transaction
 from celery_durable.publish import TransactionProducer, producer_in
 
 from .aliases import broker_options, database_of
+from .own_messages import hold_back, sends_after
 
 _is_alone: ContextVar[bool] = ContextVar("celery_durable_is_alone", default=False)
 
@@ -71,11 +72,20 @@ class DurableCelery(Celery):
         return super().producer_or_acquire(producer or joining_producer(self))
 
     def send_task(self, name: str, *args: Any, **options: Any) -> Any:
-        """Send like Celery; a message with the id of the task that runs here, its retry, is sent alone."""
+        """Send like Celery; a message with the id of the task that runs here, its retry, is sent alone, after the run.
+
+        With a `producer` or `connection` of the caller's own it is sent through that, at once.
+        """
         task = get_current_task()
         if task is not None and options.get("task_id") and task.request.id == options["task_id"]:
-            with alone():
-                return super().send_task(name, *args, **options)
+
+            def send() -> Any:
+                with alone():
+                    return Celery.send_task(self, name, *args, **options)
+
+            is_elsewhere = options.get("producer") or options.get("connection")
+            held = not is_elsewhere and isinstance(task, DurableTask) and hold_back(send)
+            return self.AsyncResult(options["task_id"]) if held else send()
         if self.conf.task_send_sent_event and joining_producer(self) is not None:
             options.setdefault("event_dispatcher", CommittedEvents(self, str(database_of(self))))
         return super().send_task(name, *args, **options)
@@ -86,12 +96,21 @@ class DurableTask(DjangoTask):
 
     abstract = True
 
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run like Celery; what the run sends about itself is sent when it has ended."""
+        request = self.request_stack.top
+        if request is None or request.called_directly or request._protected:  # noqa: SLF001  Celery's mark of a run
+            return super().__call__(*args, **kwargs)
+        request._protected = 1  # noqa: SLF001  so that a direct call in the run is none
+        with sends_after():
+            return self.run(*args, **kwargs)
+
     def retry(self, *args: Any, **options: Any) -> Any:
-        """Retry like Celery, and alone."""
+        """Retry like Celery, alone and after the run."""
         with alone():
             return super().retry(*args, **options)
 
     def replace(self, sig: Any) -> Any:
-        """Replace like Celery, and alone."""
+        """Replace like Celery, alone; a message with the id of this task is sent after the run."""
         with alone():
             return super().replace(sig)
