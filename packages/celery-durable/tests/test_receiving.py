@@ -15,7 +15,7 @@ from celery_durable.receiving.redis_source import SUFFIX, RedisSource
 from durable_harness.broker import Broker
 from durable_harness.other_brokers import REDIS, RedisServer
 from durable_harness.waiting import wait_for
-from kombu import Connection, pools
+from kombu import Connection, Exchange, Queue, pools
 
 #: How long `receive` waits here for more.
 WAIT = 0.3
@@ -227,15 +227,58 @@ def test_refused_messages_go_back_to_redis_once_and_in_their_order(redis_old: Ol
     assert lists(redis_old) == {"main": 3}
 
 
+def reserve(old: Old, *queues: str) -> None:
+    """What a worker does that is killed: it gives nothing back."""
+    with old.connection() as doomed:
+        channel = doomed.channel()
+        for queue in queues:
+            assert channel.basic_get(queue) is not None
+        channel.qos._delivered.clear()
+
+
+def bind(old: Old, exchange: str, kind: str, key: str, *queues: str) -> None:
+    """As the workers of the old broker have declared their queues."""
+    with old.connection() as connection:
+        for queue in queues:
+            Queue(queue, Exchange(exchange, type=kind), routing_key=key)(connection.channel()).declare()
+
+
+def test_reserved_messages_are_found_by_the_bindings_of_topics(broker: Broker, redis_old: Old) -> None:
+    bind(redis_old, "tasks", "topic", "task.#", "main")
+    with redis_old.connection() as connection:
+        Exchange("tasks", type="topic")(connection.channel()).declare()
+        for task_id, key in (("import", "task.import"), ("none", "other")):
+            redis_old.send(task_id, exchange="tasks", routing_key=key, connection=connection, countdown=3600)
+    reserve(redis_old, "main")
+    entry = '[{}, "gone", "key"]'
+    with redis_old.connection() as connection:
+        connection.channel().client.hset("unacked", "lonely", entry)
+    for number in (1, 0):
+        summary = received(broker, redis_old, "main", unacked=True)
+        assert summary.queues == ({"main": 1} if number else {})
+        assert summary.refused == [("key", None, "no queue is bound to it at the exchange 'gone'")]
+    assert broker.query("SELECT task_id, delay_reason FROM broker_message") == [("import", "eta")]
+
+
+def test_a_reserved_message_of_two_queues_stays_until_both_have_it(broker: Broker, redis_old: Old) -> None:
+    bind(redis_old, "both", "direct", "key", "main", "slow")
+    redis_old.send("one", exchange="both", routing_key="key", headers={"unique_key": "bill 7"})
+    reserve(redis_old, "main", "slow")
+    [(_, _, why)] = received(broker, redis_old, "main", unacked=True).refused
+    assert why == "it is for slow as well: receive all of its queues in one run"
+    summary = received(broker, redis_old, unacked=True)
+    assert len(summary.refused) == 1
+    assert lists(redis_old)["unacked"] == 1
+    broker.query("UPDATE kombu_message SET unique_key = NULL")
+    assert received(broker, redis_old, unacked=True).refused == []
+    assert lists(redis_old) == {}
+    assert broker.query("SELECT task_id FROM kombu_message") == [("one",), ("one",)]
+
+
 def test_reserved_messages_of_redis_are_received_if_that_is_asked_for(broker: Broker, redis_old: Old) -> None:
     redis_old.send("reserved", countdown=3600)
     redis_old.send("other", queue="other")
-    doomed = redis_old.connection()
-    channel = doomed.channel()
-    for queue in ("main", "other"):
-        assert channel.basic_get(queue) is not None
-    channel.qos._delivered.clear()  # a worker that is killed gives nothing back
-    doomed.close()
+    reserve(redis_old, "main", "other")
     redis_old.send("waiting")
     assert received(broker, redis_old, "main").queues == {"main": 1}
     assert received(broker, redis_old, "main", unacked=True).queues == {"main": 1}

@@ -25,12 +25,14 @@ __all__ = ["Received", "Source", "Store", "Summary", "receive"]
 class Received(NamedTuple):
     """A message of the source.
 
-    message: as kombu's, undecoded, with `body`, `headers` and `properties`; handle: by which its source settles it.
+    message: as kombu's, undecoded, with `body`, `headers` and `properties`; handle: by which its source settles it;
+    why_not: a sentence for one that its source does not let go, or None.
     """
 
     queue: str
     message: Any
     handle: Any
+    why_not: str | None = None
 
 
 class Source(Protocol):
@@ -72,7 +74,7 @@ def receive(
             batch = source.take()
             if not batch:
                 continue
-            refused = store.put([(one.queue, one.message) for one in batch])
+            refused = _put(store, batch)
             source.settle([one for place, one in enumerate(batch) if place not in refused])
             _count(summary, batch, refused)
             stay += (batch[place] for place in refused)
@@ -83,6 +85,14 @@ def receive(
         if stay:
             source.give_back(stay)
     return summary
+
+
+def _put(store: Store, batch: list[Received]) -> dict[int, str]:
+    """Store a batch.  -> why not, by place in the batch"""
+    refused = {place: one.why_not for place, one in enumerate(batch) if one.why_not is not None}
+    places = [place for place in range(len(batch)) if place not in refused]
+    by_store = store.put([(batch[place].queue, batch[place].message) for place in places])
+    return refused | {places[number]: why for number, why in by_store.items()}
 
 
 def _count(summary: Summary, batch: list[Received], refused: dict[int, str]) -> None:

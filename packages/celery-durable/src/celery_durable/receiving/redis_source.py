@@ -5,6 +5,7 @@ there when it is settled.  What a process that died left on that list is taken f
 """
 
 import json
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from time import sleep
@@ -54,7 +55,7 @@ class RedisSource:
             for step in self._channel.priority_steps
         }
         self._left: list[tuple[str, bytes]] | None = None  # by an earlier process, the next one last
-        self._seen: set[bytes] = set()  # tags: what cannot be stored stays there, and is taken once
+        self._copies: dict[bytes, int] = {}  # of reserved ones, by their tags: what is not settled yet
 
     def take(self) -> list[Received]:
         """Take what an earlier process left behind, then what waits, then what is reserved."""
@@ -70,6 +71,9 @@ class RedisSource:
         with self._redis.pipeline(transaction=True) as pipe:
             for place in (one.handle for one in batch):
                 if place.key is None:
+                    self._copies[place.item] -= 1
+                    if self._copies[place.item]:  # the entry is for another queue as well
+                        continue
                     pipe.zrem(f"{self._prefix}{self._channel.unacked_index_key}", place.item)
                     pipe.hdel(f"{self._prefix}{self._channel.unacked_key}", place.item)
                 else:
@@ -110,15 +114,43 @@ class RedisSource:
         key = f"{self._prefix}{self._channel.unacked_key}"
         found = 0
         for tag, entry in self._redis.hscan_iter(key, count=SCANNED):
-            if tag in self._seen:
+            if tag in self._copies:  # what cannot be stored stays there, and is taken once
                 continue
-            message, exchange, routing_key = json.loads(entry)
-            for queue in set(self._channel._lookup(exchange, routing_key)) & set(self._queues):  # noqa: SLF001
-                yield Received(queue, self._message(message), Place(None, tag))
-                self._seen.add(tag)
-                found += 1
+            copies = self._copies_of(Place(None, tag), entry)
+            if copies:
+                self._copies[tag] = len(copies)
+                yield from copies
+            found += len(copies)
             if found >= self._most:
                 return
+
+    def _copies_of(self, place: Place, entry: bytes) -> list[Received]:
+        """A reserved message, for each of its queues: kombu has one entry for all of them, and nobody knows for which.
+
+        So it is taken for all of its queues or for none, and its entry is deleted when each of its copies is stored.
+        """
+        try:
+            item, exchange, routing_key = json.loads(entry)
+        except (ValueError, TypeError):
+            return [Received(self._channel.unacked_key, self._message(entry), place)]
+        message, queues = self._message(item), self._bound(exchange, routing_key)
+        if not queues:
+            return [Received(routing_key, message, place, f"no queue is bound to it at the exchange {exchange!r}")]
+        wanted = sorted(queues & {*self._queues})
+        others = ", ".join(sorted(queues - {*self._queues}))
+        why_not = f"it is for {others} as well: receive all of its queues in one run" if others else None
+        return [Received(queue, message, place, why_not) for queue in wanted]
+
+    def _bound(self, exchange: str, routing_key: str) -> set[str]:
+        """Queues that messages go to.  The type of an exchange is not in Redis; its bindings are, with their patterns."""
+        if not exchange:
+            return {routing_key}
+        bindings = self._channel.get_table(exchange)
+        return {
+            queue
+            for key, pattern, queue in bindings
+            if key == routing_key or (pattern and re.match(pattern, routing_key))
+        }
 
     def _received(self, key: str, item: Any) -> Received:
         return Received(self._keys[key], self._message(item), Place(key, item))
