@@ -7,8 +7,10 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+import psycopg2
 import pytest
 from celery import Celery
+from celery_durable.errors import AlreadyReceived, OwnTables
 from celery_durable.receiving import Store, Summary, receive
 from celery_durable.receiving.kombu_source import KombuSource
 from celery_durable.receiving.redis_source import SUFFIX, RedisSource
@@ -175,11 +177,11 @@ def test_what_cannot_be_stored_stays_and_the_others_come(broker: Broker, old: Ol
 
 def test_refused_messages_do_not_keep_those_behind_them_away(broker: Broker, old: Old) -> None:
     for number in range(5):
-        old.send(f"bad {number}", headers={"weight": "much"})
+        old.send(f"bad {number}", queue="behind", headers={"weight": "much"})
     for number in range(7):
-        old.send(f"good {number}")
-    summary = received(broker, old, "main", most=2)
-    assert (summary.queues, len(summary.refused)) == ({"main": 7}, 5)
+        old.send(f"good {number}", queue="behind")
+    summary = received(broker, old, "behind", most=2)
+    assert (summary.queues, len(summary.refused)) == ({"behind": 7}, 5)
 
 
 def test_priorities_of_redis_come_in_their_order(broker: Broker, redis_old: Old) -> None:
@@ -287,6 +289,63 @@ def test_reserved_messages_of_redis_are_received_if_that_is_asked_for(broker: Br
         "waiting": None,
     }
     assert lists(redis_old) == {"unacked": 1, "unacked_index": 1}
+
+
+def test_one_run_at_a_time_receives_a_queue(broker: Broker, redis_old: Old) -> None:
+    redis_old.send("one")
+    with redis_old.connection() as connection, closing(broker.connect()) as new:
+        with Store(new).receiving(RedisSource(connection, ["main"]).name, ["main"]):
+            with pytest.raises(AlreadyReceived, match="another run receives queue 'main'"):
+                received(broker, redis_old)
+            assert lists(redis_old) == {"main": 1}
+            assert received(broker, redis_old, "slow").queues == {}
+        assert received(broker, redis_old).queues == {"main": 1}
+
+
+def test_without_the_tables_nothing_leaves_its_queue(broker: Broker, redis_old: Old) -> None:
+    redis_old.send("one")
+    broker.query("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+    with pytest.raises(psycopg2.errors.UndefinedFunction):
+        received(broker, redis_old)
+    assert lists(redis_old) == {"main": 1}
+
+
+def test_an_error_names_what_was_taken_and_is_not_stored(broker: Broker, redis_old: Old) -> None:
+    for number in range(3):
+        redis_old.send(str(number))
+    with redis_old.connection() as connection, closing(broker.connect()) as new:
+        source, take = RedisSource(connection, ["main"], 2), RedisSource.take
+
+        def take_and_lose_the_session() -> list[Any]:
+            batch = take(source)
+            broker.query("SELECT pg_terminate_backend(%s)", [new.info.backend_pid])
+            return batch
+
+        source.take = take_and_lose_the_session  # type: ignore[method-assign]
+        with pytest.raises(psycopg2.Error) as caught:
+            receive(source, Store(new), wait_seconds=WAIT)
+    assert caught.value.__notes__ == [
+        f"2 messages are on main{SUFFIX} of the source, and the next run begins with them"
+    ]
+    assert received(broker, redis_old).queues == {"main": 3}
+
+
+@pytest.mark.parametrize("wait_seconds", [0, -1])
+def test_a_run_that_does_not_wait_receives_what_is_there(broker: Broker, redis_old: Old, wait_seconds: float) -> None:
+    for number in range(3):
+        redis_old.send(str(number))
+    with redis_old.connection() as connection, closing(broker.connect()) as new:
+        summary = receive(RedisSource(connection, ["main"], 2), Store(new), wait_seconds=wait_seconds)
+    assert summary.queues == {"main": 3}
+
+
+def test_the_tables_of_this_broker_are_no_source(broker: Broker) -> None:
+    broker.app.send_task("shop.work", task_id="one")
+    for host in ("127.0.0.1", "localhost"):
+        url = "sqla+" + broker.url.replace("127.0.0.1", host).replace("postgresql:", "postgresql+psycopg2:")
+        with Connection(url) as connection, closing(broker.connect()) as new, pytest.raises(OwnTables):
+            receive(KombuSource(connection, ["main"]), Store(new), wait_seconds=0)
+    assert broker.query("SELECT task_id, visible FROM kombu_message") == [("one", True)]
 
 
 def test_what_is_no_message_stays_on_the_list(broker: Broker, redis_old: Old) -> None:

@@ -12,10 +12,13 @@ message whose task has run here meanwhile, and one without a task id, comes twic
 """
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any, NamedTuple, Protocol
+
+from celery_durable.errors import OwnTables
 
 from .store import Store
 
@@ -36,7 +39,10 @@ class Received(NamedTuple):
 
 
 class Source(Protocol):
-    """Another broker."""
+    """Another broker.  name: its own, the same for whoever connects to it; queues: what is taken."""
+
+    name: str
+    queues: Sequence[str]
 
     def take(self) -> list[Received]:
         """Take the next batch; an empty one after a moment in which nothing came."""
@@ -46,6 +52,12 @@ class Source(Protocol):
 
     def give_back(self, batch: list[Received]) -> None:
         """Put messages back that cannot be stored."""
+
+    def is_own(self, backend: int, table: int) -> bool:
+        """Whether it reads a table of this oid in the database that this backend of PostgreSQL's serves."""
+
+    def left(self) -> dict[str, int]:
+        """Where messages are that were taken and not settled, and how many; empty if they come back by themselves."""
 
 
 @dataclass(slots=True)
@@ -60,35 +72,63 @@ class Summary:
 
 
 def receive(
-    source: Source, store: Store, *, wait_seconds: float | None = 10, report: Callable[[Summary], None] | None = None
+    source: Source,
+    store: Store,
+    *,
+    wait_seconds: float | None = 10,
+    report: Callable[[Summary], None] | None = None,
+    is_over: Callable[[], bool] = lambda: False,
 ) -> Summary:
-    """Receive until nothing has come for so many seconds; None: without end.  report: called after each batch.
+    """Receive until nothing has come for so many seconds; None: without end; 0: until nothing is there.
 
-    What cannot be stored goes back to its queue at the end.  Raises what source and database do; a second call goes on.
+    report: called after each batch; is_over: asked before each, to end earlier.  What cannot be stored goes back to its
+    queue at the end.  Raises AlreadyReceived, OwnTables, and what source and database do, with a note of what was taken
+    and is not settled; a second call goes on.
     """
     summary = Summary()
     stay: list[Received] = []
-    last = monotonic()
-    try:
-        while wait_seconds is None or monotonic() - last < wait_seconds:
-            batch = source.take()
-            if not batch:
-                continue
-            refused = _put(store, batch)
-            source.settle([one for place, one in enumerate(batch) if place not in refused])
-            _count(summary, batch, refused)
-            stay += (batch[place] for place in refused)
-            last = monotonic()
-            if report is not None:
-                report(summary)
-    finally:
-        if stay:
-            source.give_back(stay)
+    with store.receiving(source.name, source.queues), _noting(source):
+        if source.is_own(*store.place()):
+            raise OwnTables
+        last = monotonic()
+        try:
+            while not is_over():
+                batch = source.take()
+                if batch:
+                    stay += _receive(batch, source, store, summary)
+                    last = monotonic()
+                    if report is not None:
+                        report(summary)
+                elif wait_seconds is not None and monotonic() - last >= wait_seconds:
+                    break
+        finally:
+            if stay:
+                source.give_back(stay)
     return summary
 
 
+@contextmanager
+def _noting(source: Source) -> Iterator[None]:
+    """Add to an error what stays aside at the source: a batch that was taken has left its queue."""
+    try:
+        yield
+    except Exception as error:
+        with suppress(Exception):  # of the source, which may be the reason
+            for place, number in source.left().items():
+                error.add_note(f"{number} messages are on {place} of the source, and the next run begins with them")
+        raise
+
+
+def _receive(batch: list[Received], source: Source, store: Store, summary: Summary) -> list[Received]:
+    """Store a batch and settle it.  -> those that stay."""
+    refused = _put(store, batch)
+    source.settle([one for place, one in enumerate(batch) if place not in refused])
+    _count(summary, batch, refused)
+    return [batch[place] for place in refused]
+
+
 def _put(store: Store, batch: list[Received]) -> dict[int, str]:
-    """Store a batch.  -> why not, by place in the batch"""
+    """Store a batch.  -> why not, by place in the batch."""
     refused = {place: one.why_not for place, one in enumerate(batch) if one.why_not is not None}
     places = [place for place in range(len(batch)) if place not in refused]
     by_store = store.put([(batch[place].queue, batch[place].message) for place in places])

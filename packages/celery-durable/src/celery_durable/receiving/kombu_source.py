@@ -12,17 +12,30 @@ from typing import Any
 from kombu import Connection, Consumer, Queue
 from kombu.transport import virtual
 
+from celery_durable.database import runner
+
 from . import Received
+from .one_run import RECEIVING
 
 #: How long `take` waits for a first message, and after each for one more.
 WAIT_SECONDS = (1.0, 0.1)
+#: Whether this database has the session of a run of `receive`, and which table has a name.
+_OWN = f"""
+    SELECT EXISTS (SELECT FROM pg_locks
+                    WHERE pid = %(backend)s AND locktype = 'advisory'
+                      AND classid = (hashtext('{RECEIVING}')::bigint & 4294967295)::oid
+                      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())),
+           to_regclass(%(table)s)::oid::bigint"""
 
 
 class KombuSource:
     """Queues of a broker; they are neither declared nor changed.  most: messages in a batch."""
 
     def __init__(self, connection: Connection, queues: Sequence[str], most: int = 500) -> None:
-        self._connection, self._most = connection, most
+        self._connection, self.queues, self._most = connection, queues, most
+        self.name = (
+            f"{connection.transport.driver_name} {connection.hostname}:{connection.port}/{connection.virtual_host}"
+        )
         self._got: list[Received] = []
         self._kept = self._window = 0  # messages that were taken and not settled; what the broker may send unsettled
         self._channel = connection.channel()
@@ -53,6 +66,25 @@ class KombuSource:
         """Reject, to be delivered again."""
         for one in batch:
             one.handle.requeue()
+
+    def left(self) -> dict[str, int]:
+        """Nothing: the broker gives back what is not acknowledged."""
+        return {}
+
+    def is_own(self, backend: int, table: int) -> bool:
+        """Whether the messages here are rows of a table by this oid, in the database that this backend serves.
+
+        The backend holds a lock that other sessions of its database see, however their addresses are written.
+        """
+        if self._connection.transport.driver_type != "sql":
+            return False
+        session = self._channel.session
+        if session.bind.dialect.name != "postgresql":
+            return False
+        driver = session.connection().connection.dbapi_connection
+        found = runner(driver)(_OWN, {"backend": backend, "table": self._channel.message_tablename})
+        session.rollback()
+        return found == [(True, table)]
 
     def _consumer(self, name: str) -> Consumer:
         consumer = Consumer(self._channel, auto_declare=False, on_message=partial(self._take_in, name))

@@ -46,7 +46,7 @@ class RedisSource:
     def __init__(
         self, connection: Connection, queues: Sequence[str], most: int = 500, *, unacked: bool = False
     ) -> None:
-        self._channel, self._queues, self._most, self._unacked = connection.channel(), queues, most, unacked
+        self._channel, self.queues, self._most, self._unacked = connection.channel(), queues, most, unacked
         self._redis = redis.Redis(connection_pool=self._channel.pool)
         self._prefix = self._channel.global_keyprefix
         self._keys = {
@@ -56,6 +56,12 @@ class RedisSource:
         }
         self._left: list[tuple[str, bytes]] | None = None  # by an earlier process, the next one last
         self._copies: dict[bytes, int] = {}  # of reserved ones, by their tags: what is not settled yet
+
+    @property
+    def name(self) -> str:
+        """The server by its own name, however its address is written, and the database."""
+        database = self._redis.connection_pool.connection_kwargs.get("db", 0)
+        return f"redis {self._redis.info('server').get('run_id')} {database} {self._prefix}"
 
     def take(self) -> list[Received]:
         """Take what an earlier process left behind, then what waits, then what is reserved."""
@@ -87,6 +93,15 @@ class RedisSource:
                 if place.key is not None:
                     pipe.eval(GIVE_BACK, 2, place.key + SUFFIX, place.key, place.item)
             pipe.execute()
+
+    def left(self) -> dict[str, int]:
+        """Lists beside the queues that are not empty."""
+        lengths = {key + SUFFIX: self._redis.llen(key + SUFFIX) for key in self._keys}
+        return {key: length for key, length in lengths.items() if length}
+
+    def is_own(self, _backend: int, _table: int) -> bool:
+        """It is no database of PostgreSQL's."""
+        return False
 
     def _left_behind(self) -> Iterator[Received]:
         if self._left is None:
@@ -136,13 +151,13 @@ class RedisSource:
         message, queues = self._message(item), self._bound(exchange, routing_key)
         if not queues:
             return [Received(routing_key, message, place, f"no queue is bound to it at the exchange {exchange!r}")]
-        wanted = sorted(queues & {*self._queues})
-        others = ", ".join(sorted(queues - {*self._queues}))
+        wanted = sorted(queues & {*self.queues})
+        others = ", ".join(sorted(queues - {*self.queues}))
         why_not = f"it is for {others} as well: receive all of its queues in one run" if others else None
         return [Received(queue, message, place, why_not) for queue in wanted]
 
     def _bound(self, exchange: str, routing_key: str) -> set[str]:
-        """Queues that messages go to.  The type of an exchange is not in Redis; its bindings are, with their patterns."""
+        """Queues that messages go to.  Redis has the bindings with their patterns, and not the types of exchanges."""
         if not exchange:
             return {routing_key}
         bindings = self._channel.get_table(exchange)

@@ -1,6 +1,7 @@
 """Puts messages of another broker into the tables, a batch in one transaction."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import psycopg2
@@ -11,6 +12,8 @@ from celery_durable.envelope import OF_DELIVERY, Letter, letter
 from celery_durable.errors import DuplicateKey
 from celery_durable.publish import put, put_many
 from celery_durable.statements import cached_statements
+
+from .one_run import only_run
 
 #: Of a message's properties; the others belong to its delivery by the other broker.
 KEPT = (
@@ -26,6 +29,9 @@ KEPT = (
 )
 
 
+_PLACE = "SELECT pg_backend_pid(), to_regclass(%(table)s)::oid::bigint"
+
+
 class Store:
     """The broker's tables.
 
@@ -34,7 +40,24 @@ class Store:
 
     def __init__(self, connection: Any, options: Mapping[str, Any] | None = None) -> None:
         self._connection, self._run, self._sql = connection, runner(connection), cached_statements(options)
+        self._schema = str((options or {}).get("schema") or "")
         self._known: set[str] = set()
+
+    @contextmanager
+    def receiving(self, source: str, queues: Sequence[str]) -> Iterator[None]:
+        """Make the queues, and keep other runs away from them while the block runs.  source: its name.
+
+        Raises: AlreadyReceived, psycopg2.Error.
+        """
+        self._declare({*queues})
+        with only_run(self._connection, source, queues, self._schema):
+            yield
+
+    def place(self) -> tuple[int, int]:
+        """The backend of this session, and the oid of the table of messages."""
+        with self._connection:
+            [(backend, table)] = self._run(_PLACE, {"table": f"{self._schema}.kombu_message".lstrip(".")})
+        return backend, table
 
     def put(self, batch: Sequence[tuple[str, Any]]) -> dict[int, str]:
         """Store messages, each once for a task and queue, and commit.  -> why not, by place in the batch.
