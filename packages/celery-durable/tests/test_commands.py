@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from celery import Celery
 from celery_durable.schema import VERSION
 from durable_harness.broker import Broker
+from durable_harness.other_brokers import REDIS, RedisServer
 from durable_harness.waiting import wait_for
 from kombu import Connection
 
@@ -195,3 +197,38 @@ def test_what_cannot_be_received_is_one_sentence(broker: Broker, shell: Shell) -
     assert "the source amqp://ann:**@127.0.0.1:1// failed" in nobody
     assert "--unacked is for Redis" in shell.types("receive", "memory://", "--unacked", code=2)
     assert "expected NAME=VALUE" in shell.types("receive", "memory://", "--option", "x", code=2)
+
+
+def test_no_piece_of_a_password_is_shown_of_a_source_that_cannot_be_used(broker: Broker, shell: Shell) -> None:
+    for url in ("redis://:pa/SECRET@127.0.0.1:6/0", "amqp://ann:SE/CRET@127.0.0.1:1//", "redis://127.0.0.1:6/SECRET"):
+        found = shell.refused("receive", url)
+        assert found.startswith("the source cannot be used: its URL cannot be read; in a password / is written %2F")
+        assert "SE" not in found
+    assert "master_name" in shell.refused("receive", "sentinel://:SECRET@127.0.0.1:6/0")
+    assert "-1" in shell.types("receive", "memory://", "--wait", "-1", code=2)
+
+
+@pytest.mark.skipif(REDIS is None, reason="redis-server is not installed (apt-get install redis-server)")
+def test_a_run_that_follows_names_what_it_refuses_and_ends_in_order(broker: Broker, shell: Shell) -> None:
+    with closing(RedisServer()) as server:
+        old = Celery(set_as_current=False, broker=server.url())
+        with old.connection_for_write() as connection, old.amqp.Producer(connection.channel()) as producer:
+            for task_id, weight in (("bad", "much"), ("good", 1)):
+                headers = {"weight": weight}
+                old.send_task("shop.work", task_id=task_id, queue="main", headers=headers, producer=producer)
+        arguments = ("receive", server.url(), "--queue", "main", "--follow")
+        run = subprocess.Popen(
+            [sys.executable, "-m", "celery", "-A", "shop", "durable", *arguments], cwd=shell.folder,
+            env=shell.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        assert run.stderr is not None
+        try:
+            assert run.stderr.readline().startswith("stays at the source: bad of main (header 'weight' must be")
+        finally:
+            run.terminate()
+            out, err = run.communicate(timeout=60)
+        assert (run.returncode, out) == (1, "received 1 of main\n")
+        assert err.startswith("Error: 1 stay at the source: bad of main")
+        with old.connection_for_read() as connection:
+            assert connection.channel().client.llen("main") == 1
+        old.close()

@@ -8,11 +8,19 @@ import click
 import psycopg2
 
 from celery_durable.database import UNDEFINED, connect_arguments, direct
-from celery_durable.errors import BadOption, NewerSchema, OlderSchema, UnknownQueue, Unsafe
+from celery_durable.errors import (
+    AlreadyReceived,
+    BadOption,
+    NewerSchema,
+    OlderSchema,
+    OwnTables,
+    UnknownQueue,
+    Unsafe,
+)
 from celery_durable.transport import Transport
 
 #: What a person can mend, who is shown the sentence and no traceback.
-EXPECTED = (psycopg2.Error, BadOption, NewerSchema, OlderSchema, Unsafe, UnknownQueue)
+EXPECTED = (psycopg2.Error, AlreadyReceived, BadOption, NewerSchema, OlderSchema, OwnTables, Unsafe, UnknownQueue)
 
 
 class BrokerSession(NamedTuple):
@@ -45,10 +53,10 @@ def sentences() -> Iterator[None]:
         yield
     except UNDEFINED as error:
         raise click.ClickException(
-            f"the broker's tables are missing or too old ({_first_line(error)}): run `celery -A APP durable upgrade`"
+            f"the broker's tables are missing or too old ({sentence(error)}): run `celery -A APP durable upgrade`"
         ) from error
     except EXPECTED as error:
-        raise click.ClickException(_first_line(error)) from error
+        raise click.ClickException(sentence(error)) from error
 
 
 def durable_transport(app: Any) -> Transport:
@@ -56,8 +64,8 @@ def durable_transport(app: Any) -> Transport:
     try:
         connection = app.connection_for_write()
         transport = connection.transport if issubclass(connection.get_transport_cls(), Transport) else None
-    except (ImportError, KeyError, ValueError) as error:
-        raise click.ClickException(f"the broker of this app cannot be used: {_first_line(error)}") from error
+    except Exception as error:  # of whatever transport, and of settings of any kind
+        raise click.ClickException(f"the broker of this app cannot be used: {sentence(error)}") from error
     if transport is None:
         raise click.ClickException(
             f"the broker of this app is {connection.as_uri()}, not durable://…; name the app: `celery -A APP durable`"
@@ -65,6 +73,7 @@ def durable_transport(app: Any) -> Transport:
     return transport
 
 
-def _first_line(error: Exception) -> str:
+def sentence(error: Exception) -> str:
+    """The first line of an error, and its notes."""
     text = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
-    return text.strip().partition("\n")[0]
+    return "; ".join([text.strip().partition("\n")[0], *getattr(error, "__notes__", ())])
