@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from celery import current_app
+from django.core.exceptions import ImproperlyConfigured
 from django.db import DEFAULT_DB_ALIAS, connections
 
 from celery_durable import schema
@@ -21,7 +22,9 @@ NOT_LIBPQ = frozenset({
 
 
 def broker_url(alias: str) -> str:
-    """The broker URL, with its password, of a database of DATABASES.  Raises: ConnectionDoesNotExist, ValueError."""
+    """The broker URL, with its password, of a database of DATABASES.  Raises: ImproperlyConfigured, ValueError."""
+    if alias not in connections:
+        raise ValueError(f"DATABASES has no {alias!r}, which the broker URL names; it has {', '.join(connections)}")
     connection = connections[alias]
     if connection.vendor != "postgresql":
         raise ValueError(f"the broker needs PostgreSQL, and the database {alias!r} is {connection.display_name}")
@@ -40,15 +43,33 @@ def alias_in(url: str) -> str:
 def database_of(app: Any) -> str | None:
     """The alias of the database that is the broker of a Celery app, or None.
 
-    Another URL of this transport names one of DATABASES if host, port and database are written alike in both.
+    Another URL of this transport names one of DATABASES if host, port and database are written alike in both.  Of
+    several, a replica of a test for one, it is the one with an open transaction, else "default", else the first.
     """
+    found = databases_of(app)
+    return next((alias for alias in found if is_open(connections[alias])), next(iter(found), None))
+
+
+def databases_of(app: Any) -> list[str]:
+    """All aliases that may be meant, "default" first."""
     url = app.conf.broker_write_url
     if not isinstance(url, str):
-        return None
+        return []
     if url.startswith(SCHEME):
-        return alias_in(url)
+        return [alias_in(url)]
     place = _place_of_url(url)
-    return next((alias for alias in connections if place and _place_of_alias(alias) == place), None)
+    found = [alias for alias in connections if place and _place_of_alias(alias) == place]
+    return sorted(found, key=lambda alias: alias != DEFAULT_DB_ALIAS)
+
+
+def is_open(connection: Any) -> bool:
+    """Whether what is written through a connection of Django's waits for a commit.
+
+    Without autocommit its first statement begins a transaction, also where it has not connected yet.
+    """
+    is_connected = connection.connection is not None
+    autocommit = connection.autocommit if is_connected else connection.settings_dict["AUTOCOMMIT"]
+    return connection.in_atomic_block or not autocommit
 
 
 def broker_options(app: Any) -> dict[str, Any] | None:
@@ -81,8 +102,11 @@ def _place_of_url(url: str) -> tuple[str, str, str] | None:
 
 
 def _place_of_alias(alias: str) -> tuple[str, str, str] | None:
-    connection = connections[alias]
-    return _place(connection.get_connection_params()) if connection.vendor == "postgresql" else None
+    try:
+        connection = connections[alias]
+        return _place(connection.get_connection_params()) if connection.vendor == "postgresql" else None
+    except ImproperlyConfigured:  # Django says so where it is used
+        return None
 
 
 def _place(parameters: Mapping[str, Any]) -> tuple[str, str, str]:
