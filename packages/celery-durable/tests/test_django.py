@@ -261,6 +261,86 @@ def test_another_url_of_the_same_database_joins_and_one_of_another_database_is_w
     assert found == [["default", []], ["default", []], [None, ["celery_durable.W001"]], [None, []]]
 
 
+def test_the_check_finds_what_cannot_be_used_and_what_does_not_join(shop: Shop) -> None:
+    address = shop.broker.url.replace("postgresql:", "durable:")
+    found = shop.does(f"""
+        from celery import Celery
+        from celery_durable.contrib.django.broker_check import check_broker
+        own, answer = app.conf.broker_write_url, []
+        for url in ("durable-django://typo", "nobroker://x", {address!r} + ";" + {address!r} + "x"):
+            app.conf.broker_write_url = url
+            answer.append([(one.id, one.msg) for one in check_broker()])
+        app.conf.broker_write_url = own
+        plain = Celery("plain", broker=own)
+        answer.append([(one.id, one.msg) for one in check_broker()])
+        app.set_current()
+    """)
+    ids = [[name for name, _ in one] for one in found]
+    assert ids == [["celery_durable.E001"], ["celery_durable.E001"], ["celery_durable.E001"], ["celery_durable.W002"]]
+    assert "DATABASES has no 'typo'" in found[0][0][1]
+
+
+def test_of_several_aliases_of_the_broker_the_one_in_a_transaction_is_joined(quiet: Shop) -> None:
+    address = quiet.broker.url.replace("postgresql:", "durable:")
+    found = quiet.does(f"""
+        from celery_durable.contrib.django.aliases import database_of
+        from celery_durable.contrib.django.broker_check import check_broker
+        own, given = app.conf.broker_write_url, connections.settings
+        app.conf.broker_write_url = {address!r}
+        broken = given["default"] | {{"NAME": "x" * 70}}
+        connections.settings = {{"broken": broken, "replica": given["default"], **given}}
+        answer = [database_of(app), [one.id for one in check_broker()]]
+        for alias in ("default", "replica"):
+            with transaction.atomic(using=alias):
+                answer.append(database_of(app))
+                bill.apply_async(("mug",), task_id=alias)
+                transaction.set_rollback(True, using=alias)
+        with transaction.atomic(using="replica"), transaction.atomic():
+            answer.append(database_of(app))
+        connections["replica"].close()
+        app.conf.broker_write_url, connections.settings = own, given
+    """)
+    assert found == ["default", ["celery_durable.W003"], "default", "replica", "default"]
+    assert waiting(quiet) == []
+
+
+def test_without_autocommit_a_message_waits_for_the_commit_and_the_rest_of_a_chain_does_not(quiet: Shop) -> None:
+    quiet.does("""
+        connection.close()
+        connection.settings_dict["AUTOCOMMIT"] = False
+        try:
+            bill.apply_async(("mug",), task_id="gone")
+            transaction.rollback()
+            bill.apply_async(("mug",), task_id="kept")
+            transaction.commit()
+            from celery.app.trace import trace_task
+            request = {"id": "one", "chain": [dict(bill.si("mug").set(task_id="next"))], "retries": 0,
+                       "delivery_info": {"exchange": "", "routing_key": "main"}, "ignore_result": True}
+            trace_task(bill, "one", ("mug",), {}, request=request, app=app)
+            connection.close()  # as Celery does after a task
+        finally:
+            connection.settings_dict["AUTOCOMMIT"] = True
+            connection.close()
+    """)
+    assert waiting(quiet) == ["kept", "next"]
+
+
+def test_an_event_that_cannot_be_sent_fails_nothing_that_was_committed(quiet: Shop) -> None:
+    assert quiet.does("""
+        answer, pool = [], type(app).producer_pool
+        app.conf.task_send_sent_event = True
+        type(app).producer_pool = property(lambda app: 1 / 0)
+        try:
+            with transaction.atomic():
+                bill.apply_async(("mug",), task_id="one")
+                transaction.on_commit(lambda: answer.append("mail"))
+        finally:
+            type(app).producer_pool = pool
+            app.conf.task_send_sent_event = False
+    """) == ["mail"]
+    assert waiting(quiet) == ["one"]
+
+
 def test_a_test_of_the_project_has_its_broker_in_the_test_database(shop: Shop) -> None:
     assert shop.does("""
         name = connection.settings_dict["NAME"]

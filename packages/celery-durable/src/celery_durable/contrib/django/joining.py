@@ -16,8 +16,8 @@ from django.db import connections, transaction
 
 from celery_durable.publish import TransactionProducer, producer_in
 
-from .aliases import broker_options, database_of
-from .own_messages import hold_back, sends_after
+from .aliases import broker_options, database_of, is_open
+from .own_messages import hold_back, is_after_run, sends_after
 
 _is_alone: ContextVar[bool] = ContextVar("celery_durable_is_alone", default=False)
 
@@ -35,14 +35,13 @@ def alone() -> Iterator[None]:
 def joining_producer(app: Any) -> TransactionProducer | None:
     """A producer in the open transaction of the database that is the app's broker.
 
-    None: there is no open transaction, the broker is no database of Django's, or this is a block of `alone`.
+    None: there is no open transaction, the broker is no database of Django's, this is a block of `alone`, or the run of
+    the task has ended: without autocommit its transaction may be open still, and nothing commits it.
     """
-    alias = None if _is_alone.get() else database_of(app)
-    if alias is None:
+    alias = None if _is_alone.get() or is_after_run() else database_of(app)
+    if alias is None or not is_open(connections[alias]):
         return None
-    connection = connections[alias]
-    is_open = connection.connection is not None and (connection.in_atomic_block or not connection.autocommit)
-    return producer_in(connection, broker_options(app)) if is_open else None
+    return producer_in(connections[alias], broker_options(app))
 
 
 class CommittedEvents:
@@ -59,7 +58,8 @@ class CommittedEvents:
                 self._app.events.Dispatcher(enabled=False).publish(event, fields, producer, **options)
 
         if connections[self._alias].in_atomic_block:
-            transaction.on_commit(send, using=self._alias)
+            # an event that cannot be sent is logged: the block is committed, and so is the caller's work
+            transaction.on_commit(send, using=self._alias, robust=True)
 
 
 class DurableCelery(Celery):
@@ -102,7 +102,7 @@ class DurableTask(DjangoTask):
         if request is None or request.called_directly or request._protected:  # noqa: SLF001  Celery's mark of a run
             return super().__call__(*args, **kwargs)
         request._protected = 1  # noqa: SLF001  so that a direct call in the run is none
-        with sends_after():
+        with sends_after(request):
             return self.run(*args, **kwargs)
 
     def retry(self, *args: Any, **options: Any) -> Any:

@@ -12,8 +12,11 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
+from celery._state import get_current_task
 from celery.exceptions import Reject
 from django.db import connections
+
+from .aliases import is_open
 
 #: Sends a message.
 Send = Callable[[], Any]
@@ -31,13 +34,8 @@ def hold_back(send: Send) -> bool:
     return True
 
 
-def is_open(connection: Any) -> bool:
-    """Whether what is written through a connection of Django's waits for a commit."""
-    return connection.in_atomic_block or (connection.connection is not None and not connection.autocommit)
-
-
 @contextmanager
-def sends_after() -> Iterator[None]:
+def sends_after(request: Any) -> Iterator[None]:
     """The block is the run of a task.  Raises Reject, as Celery's `retry` does, if a message cannot be sent."""
     held: list[Send] = []
     token = _held.set(held)
@@ -45,6 +43,7 @@ def sends_after() -> Iterator[None]:
         yield
     finally:
         _held.reset(token)
+        request.durable_run_is_over = not request.is_eager  # an eager one is a part of what the caller does
         if held:
             _end_open_transactions()
         try:
@@ -52,6 +51,12 @@ def sends_after() -> Iterator[None]:
                 send()
         except Exception as error:
             raise Reject(error, requeue=False) from error
+
+
+def is_after_run() -> bool:
+    """Whether the task's code has ended: what Celery sends now, the rest of a chain, has no commit to wait for."""
+    task = get_current_task()
+    return task is not None and getattr(task.request, "durable_run_is_over", False)
 
 
 def _end_open_transactions() -> None:
