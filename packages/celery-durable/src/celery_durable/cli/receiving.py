@@ -67,7 +67,7 @@ def receive(
 def _signals() -> Iterator[Event]:
     """-> set by the first SIGTERM or SIGINT; the second one does what it does otherwise."""
     ended = Event()
-    before = {}
+    before: dict[int, Any] = {}
 
     def end(number: int, _: Any) -> None:
         ended.set()

@@ -39,10 +39,13 @@ class Received(NamedTuple):
 
 
 class Source(Protocol):
-    """Another broker.  name: its own, the same for whoever connects to it; queues: what is taken."""
+    """Another broker.  queues: what is taken."""
 
-    name: str
     queues: Sequence[str]
+
+    @property
+    def name(self) -> str:
+        """Its own name, the same for whoever connects to it."""
 
     def take(self) -> list[Received]:
         """Take the next batch; an empty one after a moment in which nothing came."""

@@ -54,7 +54,7 @@ class RedisSource:
             for queue in queues
             for step in self._channel.priority_steps
         }
-        self._left: list[tuple[str, bytes]] | None = None  # by an earlier process, the next one last
+        self._left: list[tuple[str, Any]] | None = None  # by an earlier process, the next one last
         self._copies: dict[bytes, int] = {}  # of reserved ones, by their tags: what is not settled yet
 
     @property
