@@ -325,6 +325,22 @@ def test_without_autocommit_a_message_waits_for_the_commit_and_the_rest_of_a_cha
     assert waiting(quiet) == ["kept", "next"]
 
 
+def test_a_block_in_a_handler_after_the_run_is_joined(quiet: Shop) -> None:
+    quiet.does("""
+        from celery.app.trace import trace_task
+        def on_success(*_):
+            with transaction.atomic():
+                bill.apply_async(("mug",), task_id="gone")
+                transaction.set_rollback(True)
+            bill.apply_async(("mug",), task_id="kept")
+        bill.on_success = on_success
+        request = {"id": "one", "retries": 0, "delivery_info": {}, "ignore_result": True}
+        trace_task(bill, "one", ("mug",), {}, request=request, app=app)
+        del bill.on_success
+    """)
+    assert waiting(quiet) == ["kept"]
+
+
 def test_an_event_that_cannot_be_sent_fails_nothing_that_was_committed(quiet: Shop) -> None:
     assert quiet.does("""
         answer, pool = [], type(app).producer_pool

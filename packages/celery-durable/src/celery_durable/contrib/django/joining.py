@@ -35,11 +35,12 @@ def alone() -> Iterator[None]:
 def joining_producer(app: Any) -> TransactionProducer | None:
     """A producer in the open transaction of the database that is the app's broker.
 
-    None: there is no open transaction, the broker is no database of Django's, this is a block of `alone`, or the run of
-    the task has ended: without autocommit its transaction may be open still, and nothing commits it.
+    None: there is no open transaction, the broker is no database of Django's, or this is a block of `alone`.
     """
-    alias = None if _is_alone.get() or is_after_run() else database_of(app)
+    alias = None if _is_alone.get() else database_of(app)
     if alias is None or not is_open(connections[alias]):
+        return None
+    if is_after_run() and not connections[alias].in_atomic_block:  # without autocommit; nothing commits it any more
         return None
     return producer_in(connections[alias], broker_options(app))
 
