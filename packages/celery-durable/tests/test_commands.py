@@ -204,6 +204,9 @@ def test_no_piece_of_a_password_is_shown_of_a_source_that_cannot_be_used(broker:
         found = shell.refused("receive", url)
         assert found.startswith("the source cannot be used: its URL cannot be read; in a password / is written %2F")
         assert "SE" not in found
+    found = shell.refused("facts", SHOP_BROKER="amqp://ann:SE/CRET@127.0.0.1:1//")
+    assert found.startswith("the broker of this app cannot be used: its URL cannot be read")
+    assert "SE" not in found
     assert "master_name" in shell.refused("receive", "sentinel://:SECRET@127.0.0.1:6/0")
     assert "-1" in shell.types("receive", "memory://", "--wait", "-1", code=2)
 

@@ -73,7 +73,7 @@ def _signals() -> Iterator[Event]:
         ended.set()
         signal.signal(number, before[number])
 
-    for number in (signal.SIGTERM, signal.SIGINT):
+    for number in map(int, (signal.SIGTERM, signal.SIGINT)):
         before[number] = signal.signal(number, end)
     try:
         yield ended

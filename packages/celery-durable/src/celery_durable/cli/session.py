@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import click
 import psycopg2
 
+from celery_durable.addresses import reason
 from celery_durable.database import UNDEFINED, connect_arguments, direct
 from celery_durable.errors import (
     AlreadyReceived,
@@ -65,7 +66,8 @@ def durable_transport(app: Any) -> Transport:
         connection = app.connection_for_write()
         transport = connection.transport if issubclass(connection.get_transport_cls(), Transport) else None
     except Exception as error:  # of whatever transport, and of settings of any kind
-        raise click.ClickException(f"the broker of this app cannot be used: {sentence(error)}") from error
+        why = reason(error, app.conf.broker_write_url)
+        raise click.ClickException(f"the broker of this app cannot be used: {why}") from error
     if transport is None:
         raise click.ClickException(
             f"the broker of this app is {connection.as_uri()}, not durable://…; name the app: `celery -A APP durable`"
@@ -75,5 +77,4 @@ def durable_transport(app: Any) -> Transport:
 
 def sentence(error: Exception) -> str:
     """The first line of an error, and its notes."""
-    text = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
-    return "; ".join([text.strip().partition("\n")[0], *getattr(error, "__notes__", ())])
+    return "; ".join([str(error).strip().partition("\n")[0], *getattr(error, "__notes__", ())])

@@ -1,7 +1,6 @@
 """The source of `durable receive`: another broker at a URL, and its errors as one sentence each."""
 
 import json
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -10,6 +9,7 @@ import click
 import psycopg2
 from kombu import Connection
 
+from celery_durable.addresses import reason
 from celery_durable.receiving import Source
 from celery_durable.receiving.kombu_source import KombuSource
 from celery_durable.transport import Transport
@@ -53,14 +53,7 @@ def _connection(url: str, options: tuple[str, ...]) -> Iterator[Connection]:
 
 
 def _unusable(url: str, error: Exception) -> click.ClickException:
-    """A sentence about a URL or an option; without the text of the error if that repeats a part of the URL.
-
-    A parser's does, and a password with a `/` in it is a part of the URL that it takes for another one.
-    """
-    text = sentence(error)
-    if isinstance(error, ValueError | TypeError) and any(word in url for word in re.findall(r"\w+", text)):
-        text = "its URL cannot be read; in a password / is written %2F, @ is %40 and : is %3A"
-    return click.ClickException(f"the source cannot be used: {text}")
+    return click.ClickException(f"the source cannot be used: {reason(error, url)}")
 
 
 def _redis(connection: Connection, queues: list[str], most: int, unacked: bool) -> Source:

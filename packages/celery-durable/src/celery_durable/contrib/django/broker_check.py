@@ -6,6 +6,7 @@ from celery import current_app
 from django.core.checks import CheckMessage, Error
 from django.core.checks import Warning as CheckWarning
 
+from celery_durable.addresses import reason
 from celery_durable.transport import Transport
 
 from .aliases import databases_of
@@ -24,8 +25,8 @@ def check_broker(**_: Any) -> list[CheckMessage]:
         connection.transport  # noqa: B018  reads the URL and the options
         found = databases_of(current_app)
     except Exception as error:  # noqa: BLE001  of whatever transport, and of settings of any kind
-        said = str(error.args[0]) if error.args else type(error).__name__
-        return [Error(f"The broker of the Celery app cannot be used: {said}", id="celery_durable.E001")]
+        why = reason(error, current_app.conf.broker_write_url)
+        return [Error(f"The broker of the Celery app cannot be used: {why}", id="celery_durable.E001")]
     return [*_joins(found), *_is_durable(current_app)]
 
 
