@@ -55,7 +55,8 @@ def receive(
         address = direct(transport.url, transport.options.direct_url)
         with closing(psycopg2.connect(**connect_arguments(address))) as connection, _signals() as ended:
             connection.set_session(isolation_level="READ COMMITTED")
-            store = Store(connection, {"schema": schema} if schema else None)
+            locks = transport.options.listen or transport.options.direct_url is not None
+            store = Store(connection, {"schema": schema} if schema else None, locks=locks)
             summary = receive_from(
                 source, store, wait_seconds=None if follow else wait, is_over=ended.is_set,
                 report=_Refusals() if follow else None,

@@ -35,13 +35,15 @@ _PLACE = "SELECT pg_backend_pid(), to_regclass(%(table)s)::oid::bigint"
 class Store:
     """The broker's tables.
 
-    connection: psycopg2's, without an open transaction and without autocommit; options: as for `producer_in`.
+    connection: psycopg2's, without an open transaction and without autocommit; options: as for `producer_in`; locks:
+    False behind a pooler without sessions, where a lock of the session would stay when the run has ended.
     """
 
-    def __init__(self, connection: Any, options: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, connection: Any, options: Mapping[str, Any] | None = None, *, locks: bool = True) -> None:
         self._connection, self._run, self._sql = connection, runner(connection), cached_statements(options)
         self._schema = str((options or {}).get("schema") or "")
         self._known: set[str] = set()
+        self._locks = locks
 
     @contextmanager
     def receiving(self, source: str, queues: Sequence[str]) -> Iterator[None]:
@@ -50,7 +52,7 @@ class Store:
         Raises: AlreadyReceived, psycopg2.Error.
         """
         self._declare({*queues})
-        with only_run(self._connection, source, queues, self._schema):
+        with only_run(self._connection, source, queues if self._locks else (), self._schema):
             yield
 
     def place(self) -> tuple[int, int]:
