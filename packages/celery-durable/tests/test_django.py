@@ -333,10 +333,12 @@ def test_a_block_in_a_handler_after_the_run_is_joined(quiet: Shop) -> None:
                 bill.apply_async(("mug",), task_id="gone")
                 transaction.set_rollback(True)
             bill.apply_async(("mug",), task_id="kept")
-        bill.on_success = on_success
+        task = app.tasks[bill.name]
+        type(task).on_success, task.__trace__ = on_success, None
         request = {"id": "one", "retries": 0, "delivery_info": {}, "ignore_result": True}
-        trace_task(bill, "one", ("mug",), {}, request=request, app=app)
-        del bill.on_success
+        trace_task(task, "one", ("mug",), {}, request=request, app=app)
+        del type(task).on_success
+        task.__trace__ = None
     """)
     assert waiting(quiet) == ["kept"]
 
