@@ -29,7 +29,7 @@ def open_source(url: str, queues: list[str], options: tuple[str, ...], *, most: 
                 source = (
                     _redis(connection, queues, most, unacked) if is_redis else KombuSource(connection, queues, most)
                 )
-            except ValueError as error:
+            except (ValueError, TypeError) as error:  # of an option
                 raise _unusable(url, error) from error
             yield source
         except (*connection.connection_errors, *connection.channel_errors) as error:
@@ -44,7 +44,7 @@ def _connection(url: str, options: tuple[str, ...]) -> Iterator[Connection]:
     try:
         connection = Connection(url, transport_options=given)
         is_durable = isinstance(connection.transport, Transport)
-    except (ImportError, KeyError, ValueError, TypeError) as error:
+    except Exception as error:  # of whatever transport
         raise _unusable(url, error) from error
     if is_durable:
         raise click.ClickException("the source is a durable broker itself; give the URL of another one")
