@@ -232,7 +232,7 @@ def test_metrics_are_read_by_a_role_that_sees_no_payload(broker: Broker, taker: 
     for number in range(3):
         broker.app.send_task("bill", queue="celery", task_id=str(number), headers={"tenant": "ann"})
     broker.query("INSERT INTO kombu_dead_letter (queue, reason, payload) VALUES ('celery', 'rejected', '{}')")
-    taker("celery", prefetch=1).take()
+    taker("celery", prefetch=1).take(1)
     facts, tenants, running, dead, nodes, rates, role = blocks("metrics", "sql")
     broker.query(role)
     with closing(psycopg2.connect(broker.url.replace("//postgres@", "//monitor@"))) as monitor:
