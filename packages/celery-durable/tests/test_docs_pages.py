@@ -25,7 +25,7 @@ from psycopg2.errors import InsufficientPrivilege
 HOME = Path(__file__).parents[1]
 PAGES = sorted(path.stem for path in (HOME / "docs").glob("*.md"))
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
-QUERY = re.compile(r"- metric_name: (\w+)\n(.*?)    query: \|\n((?:      .*\n)+)", re.DOTALL)
+QUERY = re.compile(r"- metric_name: (\w+)\n(.*?)    query: \|\n((?:      [^\n]*\n)+)", re.DOTALL)
 #: (page, kind) -> how many of its blocks a test here runs.  A block that cannot be run would have its reason here.
 RUN = {
     ("django", "python"): 1, ("failover", "python"): 1,
