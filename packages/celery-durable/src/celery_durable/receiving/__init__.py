@@ -56,8 +56,8 @@ class Source(Protocol):
     def give_back(self, batch: list[Received]) -> None:
         """Put messages back that cannot be stored."""
 
-    def is_own(self, backend: int, table: int) -> bool:
-        """Whether it reads a table of this oid in the database that this backend of PostgreSQL's serves."""
+    def is_own(self, backend: int, schema: int) -> bool:
+        """Whether it reads the broker's tables in the schema of this oid, in the database that this backend serves."""
 
     def left(self) -> dict[str, int]:
         """Where messages are that were taken and not settled, and how many; empty if they come back by themselves."""

@@ -19,13 +19,16 @@ from .one_run import RECEIVING
 
 #: How long `take` waits for a first message, and after each for one more.
 WAIT_SECONDS = (1.0, 0.1)
-#: Whether this database has the session of a run of `receive`, and which table has a name.
+#: Whether this database has the session of a run of `receive`, and the schema has what this source reads as messages.
+#: With leases: a table of kombu's own may have a name there that is none of the broker's.
 _OWN = f"""
     SELECT EXISTS (SELECT FROM pg_locks
                     WHERE pid = %(backend)s AND locktype = 'advisory'
                       AND classid = (hashtext('{RECEIVING}')::bigint & 4294967295)::oid
-                      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())),
-           to_regclass(%(table)s)::oid::bigint"""
+                      AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))
+       AND EXISTS (SELECT FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid
+                    WHERE c.oid = to_regclass(%(table)s) AND c.relnamespace = %(schema)s
+                      AND a.attname = 'lease_token')"""
 
 
 class KombuSource:
@@ -71,8 +74,8 @@ class KombuSource:
         """Nothing: the broker gives back what is not acknowledged."""
         return {}
 
-    def is_own(self, backend: int, table: int) -> bool:
-        """Whether the messages here are rows of a table by this oid, in the database that this backend serves.
+    def is_own(self, backend: int, schema: int) -> bool:
+        """Whether the messages here are those of the broker in this schema, in the database that this backend serves.
 
         The backend holds a lock that other sessions of its database see, however their addresses are written.
         """
@@ -82,9 +85,10 @@ class KombuSource:
         if session.bind.dialect.name != "postgresql":
             return False
         driver = session.connection().connection.dbapi_connection
-        found = runner(driver)(_OWN, {"backend": backend, "table": self._channel.message_tablename})
+        given = {"backend": backend, "schema": schema, "table": self._channel.message_tablename}
+        [(is_own,)] = runner(driver)(_OWN, given)
         session.rollback()
-        return found == [(True, table)]
+        return bool(is_own)
 
     def _consumer(self, name: str) -> Consumer:
         consumer = Consumer(self._channel, auto_declare=False, on_message=partial(self._take_in, name))

@@ -99,7 +99,7 @@ class RedisSource:
         lengths = {key + SUFFIX: self._redis.llen(key + SUFFIX) for key in self._keys}
         return {key: length for key, length in lengths.items() if length}
 
-    def is_own(self, _backend: int, _table: int) -> bool:
+    def is_own(self, _backend: int, _schema: int) -> bool:
         """It is no database of PostgreSQL's."""
         return False
 

@@ -29,7 +29,7 @@ KEPT = (
 )
 
 
-_PLACE = "SELECT pg_backend_pid(), to_regclass(%(table)s)::oid::bigint"
+_PLACE = "SELECT pg_backend_pid(), relnamespace::bigint FROM pg_class WHERE oid = to_regclass(%(view)s)"
 
 
 class Store:
@@ -56,10 +56,10 @@ class Store:
             yield
 
     def place(self) -> tuple[int, int]:
-        """The backend of this session, and the oid of the table of messages."""
+        """The backend of this session, and the oid of the schema that the tables are in."""
         with self._connection:
-            [(backend, table)] = self._run(_PLACE, {"table": f"{self._schema}.kombu_message".lstrip(".")})
-        return backend, table
+            [(backend, schema)] = self._run(_PLACE, {"view": f"{self._schema}.broker_message".lstrip(".")})
+        return backend, schema
 
     def put(self, batch: Sequence[tuple[str, Any]]) -> dict[int, str]:
         """Store messages, each once for a task and queue, and commit.  -> why not, by place in the batch.
