@@ -67,7 +67,7 @@ def bury(broker: Broker, *task_ids: str) -> list[int]:
     for _ in task_ids:
         wait_for(lambda: channel.basic_get("main")).reject()
     channel.close()
-    rows = dict(broker.query("SELECT task_id, id FROM kombu_dead_letter"))
+    rows = dict(broker.query("SELECT task_id, id FROM broker_dead_letter"))
     return [rows[task_id] for task_id in task_ids]
 
 
@@ -86,10 +86,10 @@ def test_a_schema_of_the_options_is_the_one_that_is_made_and_looked_at(broker: B
     broker.stack.callback(broker.query, "DROP SCHEMA post CASCADE")
     options = {"SHOP_OPTIONS": "{'schema': 'post'}"}
     shell.types("upgrade", **options)
-    broker.query("INSERT INTO post.kombu_queue (name) VALUES ('letters')")
+    broker.declare("letters", schema="post")
     assert json.loads(shell.types("facts", "--json", **options))[0]["queue"] == "letters"
     shell.types("pause", "letters", **options)
-    assert broker.value("SELECT paused_at IS NOT NULL FROM post.kombu_queue")
+    assert broker.value("SELECT paused_at IS NOT NULL FROM post.broker_queue")
 
 
 def test_facts_are_of_queues_and_of_the_tenants_of_one(broker: Broker, shell: Shell) -> None:
@@ -131,7 +131,7 @@ def test_dead_letters_are_listed_redriven_and_dropped(broker: Broker, shell: She
     assert shell.types("drop", "--reason", "lost") == "0 dropped\n"
     assert shell.types("drop", "--all") == "2 dropped\n"
     assert shell.refused("drop", str(third)) == f"{third} is no dead letter"
-    assert broker.query("SELECT task_id FROM kombu_message ORDER BY 1") == [("one",), ("two",)]
+    assert broker.query("SELECT task_id FROM broker_message ORDER BY 1") == [("one",), ("two",)]
 
 
 def test_nothing_is_dropped_that_was_not_chosen(broker: Broker, shell: Shell) -> None:
@@ -150,8 +150,8 @@ def test_a_tenant_moves_and_what_runs_of_it_is_told(broker: Broker, shell: Shell
     assert (
         shell.types("move", "ann", "main", "slow") == "moved 'ann' from main to slow; 1 run and 0 wait on main still\n"
     )
-    moved = "SELECT count(*) FROM kombu_message JOIN kombu_queue AS q ON q.id = queue_id WHERE q.name = 'slow'"
-    assert broker.value(f"{moved} AND user_id = 'ann'") == 2
+    moved = "SELECT count(*) FROM broker_message JOIN broker_queue AS q ON q.id = queue_id WHERE q.name = 'slow'"
+    assert broker.value(f"{moved} AND group_name = 'ann'") == 2
     assert shell.types("move", "", "slow", "main") == "moved '' from slow to main\n"
     for queues in (("nowhere", "main"), ("main", "nowhere")):
         assert shell.refused("move", "ann", *queues) == "there is no queue 'nowhere'"
@@ -188,7 +188,7 @@ def test_receive_takes_what_waits_elsewhere(broker: Broker, shell: Shell, tmp_pa
     options = [f"--option={name}={value}" for name, value in folders.items()]
     said = shell.refused("receive", "filesystem://", *options, "--queue", "main", "--wait", "0.5")
     assert said == "1 stay at the source: 1 of main (unique key 'held' is held by task holder)"
-    assert broker.query("SELECT task_id FROM kombu_message ORDER BY 1") == [("0",), ("holder",)]
+    assert broker.query("SELECT task_id FROM broker_message ORDER BY 1") == [("0",), ("holder",)]
     assert shell.types("receive", "filesystem://", *options, "--wait", "0.5") == "received 0 of celery\n"
 
 

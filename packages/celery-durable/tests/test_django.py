@@ -34,8 +34,8 @@ def shop(
 @pytest.fixture
 def quiet(shop: Shop) -> Shop:
     """Without messages and rows of earlier tests."""
-    shop.broker.query("DELETE FROM kombu_message; DELETE FROM django_shop_run; DELETE FROM django_shop_order")
-    shop.broker.query("INSERT INTO kombu_queue (name) VALUES ('main') ON CONFLICT DO NOTHING")
+    shop.broker.query("DELETE FROM broker_message; DELETE FROM django_shop_run; DELETE FROM django_shop_order")
+    shop.broker.declare("main")
     return shop
 
 
@@ -226,7 +226,7 @@ def test_what_a_task_sends_about_itself_waits_for_the_block_that_holds_its_messa
 
 
 def test_models_read_the_views_and_refuse_to_write(quiet: Shop) -> None:
-    quiet.broker.query("INSERT INTO kombu_group SELECT id, 'ann', now(), 30 FROM kombu_queue WHERE name = 'main'")
+    quiet.broker.query("INSERT INTO kombu_group SELECT id, 'ann', now(), 30 FROM broker_queue WHERE name = 'main'")
     found = quiet.does("""
         from django.db import NotSupportedError
         bill.apply_async(("mug",), task_id="one", headers={"tenant": "ann"})

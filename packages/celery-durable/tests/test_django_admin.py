@@ -45,8 +45,9 @@ def shop(server: PostgresServer, tmp_path_factory: pytest.TempPathFactory) -> It
 
 @pytest.fixture
 def letters(shop: Shop) -> list[int]:
-    shop.broker.query("DELETE FROM kombu_message; DELETE FROM kombu_dead_letter; DELETE FROM kombu_queue")
-    shop.broker.query("INSERT INTO kombu_queue (name) VALUES ('main'), ('other')")
+    shop.broker.declare("main", "other")
+    shop.broker.query("DELETE FROM broker_message; DELETE FROM broker_dead_letter")
+    shop.broker.query("SELECT broker_resume(name) FROM broker_queue")
     return [letter for (letter,) in shop.broker.query(LETTERS)]
 
 
