@@ -94,4 +94,6 @@ class OwnTables(Exception):  # noqa: N818  it says what the source is
     """The source of `receive` is this broker: the tables are the same, read by kombu's own transport."""
 
     def __init__(self) -> None:
-        super().__init__("the source is this broker itself: its tables are in the same place; see docs/moving.md")
+        super().__init__(
+            "the source is this broker itself: its tables are in the same place; see README, sqla+postgresql"
+        )

@@ -100,7 +100,7 @@ class RedisSource:
         return {key: length for key, length in lengths.items() if length}
 
     def is_own(self, _backend: int, _schema: int) -> bool:
-        """It is no database of PostgreSQL's."""
+        """Never: Redis is no database of PostgreSQL's."""
         return False
 
     def _left_behind(self) -> Iterator[Received]:
