@@ -305,6 +305,22 @@ def test_one_run_at_a_time_receives_a_queue(broker: Broker, redis_old: Old) -> N
         assert received(broker, redis_old).queues == {"main": 1}
 
 
+def test_the_lock_of_a_run_tells_the_server_nothing_of_the_source(broker: Broker) -> None:
+    heard: list[bytes] = []
+
+    class Cursor(psycopg2.extensions.cursor):
+        def execute(self, *given: Any) -> None:
+            super().execute(*given)
+            heard.append(self.query)
+
+    with closing(broker.connect()) as new:
+        new.cursor_factory = Cursor
+        with Store(new).receiving("sqla postgresql://ann:SECRET@old/shop", ["main"]):
+            pass
+    assert len(heard) > 2
+    assert b"SECRET" not in b"".join(heard)
+
+
 def test_without_the_tables_nothing_leaves_its_queue(broker: Broker, redis_old: Old) -> None:
     redis_old.send("one")
     broker.query("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
