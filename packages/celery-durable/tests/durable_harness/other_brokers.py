@@ -10,17 +10,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from durable_harness.postgres import _free_port
 from durable_harness.waiting import wait_for
 
 REDIS = shutil.which("redis-server")
 #: Not the wrapper of Debian in the path, which insists on an account.
 RABBIT = next((place for place in (Path("/usr/lib/rabbitmq/bin/rabbitmq-server"),) if place.exists()), None)
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 class OtherServer:
@@ -51,7 +46,7 @@ class RedisServer(OtherServer):
     """Keeps nothing on disk."""
 
     def __init__(self) -> None:
-        port = free_port()
+        port = _free_port()
         super().__init__(
             REDIS, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", port=port
         )
@@ -65,7 +60,7 @@ class RabbitServer(OtherServer):
     """A node of RabbitMQ, with a name server of Erlang's of its own."""
 
     def __init__(self) -> None:
-        port, names = free_port(), str(free_port())
+        port, names = _free_port(), str(_free_port())
         home = Path(tempfile.mkdtemp(prefix="rabbit-home-"))
         self._epmd = subprocess.Popen(
             ["epmd", "-port", names], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
@@ -75,7 +70,7 @@ class RabbitServer(OtherServer):
             environment={
                 "HOME": str(home), "ERL_EPMD_PORT": names, "RABBITMQ_NODENAME": f"test{port}@localhost",
                 "RABBITMQ_NODE_PORT": str(port), "RABBITMQ_NODE_IP_ADDRESS": "127.0.0.1",
-                "RABBITMQ_DIST_PORT": str(free_port()), "RABBITMQ_MNESIA_BASE": str(home / "data"),
+                "RABBITMQ_DIST_PORT": str(_free_port()), "RABBITMQ_MNESIA_BASE": str(home / "data"),
                 "RABBITMQ_LOG_BASE": str(home / "logs"), "RABBITMQ_ENABLED_PLUGINS_FILE": str(home / "plugins"),
                 "RABBITMQ_CONFIG_FILE": str(home / "none"), "RABBITMQ_PID_FILE": str(home / "pid"),
             },
