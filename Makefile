@@ -20,7 +20,7 @@ FIRE_SECONDS ?= 1200
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help prove bench setup run quick test test-all check messages format prove-release prove-kill prove-rolling prove-broker prove-versions prove-model prove-quota prove-bills prove-fairness prove-simulation prove-lifecycle prove-retention prove-migrations prove-inventory prove-bombs prove-reads prove-sockets prove-agreement bench-broker bench-accept bench-quota bench-start bench-inventory bench-sandbox dist clean
+.PHONY: help prove bench setup run quick test test-all check messages format prove-release prove-kill prove-rolling prove-broker prove-receive prove-versions prove-model prove-quota prove-bills prove-fairness prove-simulation prove-lifecycle prove-retention prove-migrations prove-inventory prove-bombs prove-reads prove-sockets prove-agreement bench-broker bench-accept bench-quota bench-start bench-inventory bench-sandbox dist clean
 
 help: ## list the targets of every day
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | grep -vE '^(prove|bench)-' | sed 's/:.*## /\t/' | expand -t 18
@@ -75,6 +75,10 @@ prove-rolling: setup ## restart nodes under load 50 times; nothing may be lost, 
 prove-broker: setup ## kill nodes, children and sessions 1000 times, restart PostgreSQL 50 times, feed 100 MB of poison
 	BROKER_KILLS=1000 BROKER_RESTARTS=50 BROKER_POISON_MB=100 $(BIN)/python -m pytest packages/celery-durable/tests/test_prove.py \
 		packages/celery-durable/tests/test_poison.py -p no:randomly -s
+
+prove-receive: setup ## receive 100,000 messages each of Redis and RabbitMQ under traffic, killed 40 times
+	RECEIVE_MESSAGES=100000 RECEIVE_KILLS=40 $(BIN)/python -m pytest packages/celery-durable/tests/test_receiving_kills.py \
+		-p no:randomly -s --timeout 3600
 
 prove-versions: setup ## the broker's tests with each version of Python, Celery and PostgreSQL that is here
 	$(BIN)/python packages/celery-durable/tools/versions.py

@@ -69,3 +69,9 @@ def test_the_ten_lines_work_when_they_are_pasted(broker: Broker, reader: Reader)
     reader.types(publish)
     wait_for(lambda: "order 7" in worker.text and broker.left() == 0, "the order")
     assert "Traceback" not in worker.text
+
+
+def test_the_statements_of_an_application_run_on_the_tables(broker: Broker) -> None:
+    [statements] = [block for kind, block in BLOCK.findall(README) if kind == "sql"]
+    broker.query("CREATE TABLE orders (job text)")
+    broker.query(statements.replace(":id", "'one'").replace(":token", "gen_random_uuid()"))

@@ -72,3 +72,4 @@ __all__ = ["BadOption", "DuplicateKey", "LeaseTokenMissing", "MissingTables", "h
 #: kombu takes a name up to the first `+` of a URL; whole, where it takes the URL apart.
 for _name in ("durable", "durable+postgresql", "durable+postgresql+psycopg2"):
     TRANSPORT_ALIASES[_name] = f"{__name__}.transport:Transport"
+TRANSPORT_ALIASES["durable-django"] = f"{__name__}.contrib.django.transport:DjangoTransport"

@@ -4,6 +4,8 @@
 of it.  So what kombu holds is the URL without the secret, and this process remembers what belongs to it.
 """
 
+import re
+from traceback import walk_tb
 from typing import Any
 
 from .broker_url import BrokerUrl, parse
@@ -47,6 +49,24 @@ def as_uri(url: str, mask: str) -> str:
     if whole == shown or not at:
         return shown
     return f"{shown.partition('://')[0]}://{user}:{mask}@{place}"
+
+
+def reason(error: Exception, url: Any) -> str:
+    """The first line of an error about a URL, or of another one.
+
+    Not that of a parser which repeats a piece of the URL: a `/` in a password makes the rest of it a port, or a path.
+    """
+    text = str(error.args[0] if isinstance(error, KeyError) and error.args else error).strip().partition("\n")[0]
+    is_parsers = isinstance(error, ValueError | TypeError) and not _is_ours(error)
+    if is_parsers and any(word in str(url) for word in re.findall(r"\w+", text)):
+        return "its URL cannot be read; in a password / is written %2F, @ is %40 and : is %3A"
+    return text
+
+
+def _is_ours(error: Exception) -> bool:
+    """Whether it was raised in this package, whose texts repeat no URL."""
+    frames = list(walk_tb(error.__traceback__))
+    return bool(frames) and str(frames[-1][0].f_globals.get("__name__")).startswith("celery_durable.")
 
 
 def _parsed(url: str) -> BrokerUrl | None:

@@ -72,3 +72,28 @@ class MissingTables(psycopg2.ProgrammingError):
         said = str(error).strip().partition("\n")[0]
         command = " ".join(filter(None, ("python -m celery_durable.schema", url, schema)))
         super().__init__(f"the broker's tables are missing or too old ({said}): run {command}")
+
+
+class UnknownQueue(ValueError):  # noqa: N818  it says what the caller named
+    """No publisher and no worker has declared a queue of this name."""
+
+    def __init__(self, queue: str) -> None:
+        super().__init__(f"there is no queue {queue!r}")
+        self.queue = queue
+
+
+class AlreadyReceived(Exception):  # noqa: N818  it says what else goes on
+    """Another run of `receive` takes the messages of this queue from the same source."""
+
+    def __init__(self, queue: str) -> None:
+        super().__init__(f"another run receives queue {queue!r} from this source: wait for its end, or end it")
+        self.queue = queue
+
+
+class OwnTables(Exception):  # noqa: N818  it says what the source is
+    """The source of `receive` is this broker: the tables are the same, read by kombu's own transport."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the source is this broker itself: its tables are in the same place; see README, sqla+postgresql"
+        )

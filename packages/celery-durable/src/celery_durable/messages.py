@@ -6,8 +6,11 @@
     delete(session, self.request.id, self.request.lease_token)
     session.commit()                                # the bill is there exactly once
 
-Each is one statement in the caller's transaction.  The token says which message it is: a task that an exchange routed
-to several queues has one on each.  In SQL of your own: the view `broker_message` (sql/interface.sql).
+Each is one statement in the caller's transaction.  A `retry` before its end takes `producer=producer_in(session)`: sent
+otherwise, it would wait for this very transaction, without an end.  In Django a `DurableCelery` sends it after the run.
+
+The token says which message it is: a task that an exchange routed to several queues has one on each.  In SQL of your
+own: the view `broker_message` (sql/interface.sql).
 """
 
 from collections.abc import Mapping

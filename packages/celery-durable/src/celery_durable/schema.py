@@ -49,7 +49,7 @@ OLDEST = 4
 STEPS: Mapping[int, str] = {
     5: "",  # functions only: what is to be cancelled is not parked
     # A task may have a message on each of several queues.  An index of that name that was built CONCURRENTLY before is
-    # taken, and then nothing here waits for writers: README, "Operating it".
+    # taken, and then nothing here waits for writers: see the page on upgrading.
     6: """
         DO $$ BEGIN
             IF EXISTS (SELECT FROM pg_index

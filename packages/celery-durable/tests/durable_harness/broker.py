@@ -90,6 +90,12 @@ class Broker:
     def kombu(self, **options: Any) -> Connection:
         return self.stack.enter_context(Connection(f"durable+{self.url}", transport_options=options))
 
+    def declare(self, *queues: str, **options: Any) -> None:
+        """Make queues, as workers do."""
+        with Connection(f"durable+{self.url}", transport_options=options) as connection:
+            for queue in queues:
+                connection.default_channel.queue_declare(queue)
+
     def send(self, name: str, *args: Any, **options: Any) -> str:
         return str(self.app.send_task(f"{PREFIX}.{name}", args=args, **options).id)
 

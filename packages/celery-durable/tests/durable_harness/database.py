@@ -11,6 +11,17 @@ from durable_harness.broker import RUNS
 from durable_harness.emptied import Emptied
 from durable_harness.postgres import PostgresServer
 
+#: All schemas: tests make some of their own.
+DROP = """
+    DO $$
+    DECLARE
+        one name;
+    BEGIN
+        FOR one IN SELECT nspname FROM pg_namespace WHERE nspname !~ '^pg_' AND nspname <> 'information_schema' LOOP
+            EXECUTE format('DROP SCHEMA %I CASCADE', one);
+        END LOOP;
+    END $$"""
+
 
 class Database:
     """The one database of a server: emptied for the next test, or made anew if a test changed more than rows."""
@@ -28,7 +39,8 @@ class Database:
         self.close()
         connection = psycopg2.connect(self.server.url())
         with connection, connection.cursor() as cursor:
-            cursor.execute("DROP SCHEMA IF EXISTS public, post CASCADE; CREATE SCHEMA public")
+            cursor.execute(DROP)
+            cursor.execute("CREATE SCHEMA public")
             schema.upgrade(connection)
             cursor.execute(RUNS)
         connection.close()
