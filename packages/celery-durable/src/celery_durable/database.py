@@ -2,6 +2,7 @@
 
 import os
 import re
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
@@ -67,7 +68,7 @@ _open: "WeakSet[Database]" = WeakSet()
 
 
 class Database:
-    """A lazily opened connection.  `run` may be called from several threads: psycopg2 lets them take turns.
+    """A lazily opened connection.  `run` may be called from several threads: they take turns.
 
     Its transactions are READ COMMITTED, whatever the database's default is: the statements here skip locked rows and
     look again, and no caller could try again a transaction that failed to serialize.
@@ -77,11 +78,15 @@ class Database:
         self._arguments = connect_arguments(reveal(url), connect_timeout)
         self._connection: psycopg2.extensions.connection | None = None
         self._before = ""
+        self._lock = threading.RLock()
+        self._is_pinned = False
 
     @property
     def connection(self) -> psycopg2.extensions.connection:
         """The open connection.  Raises one of CONNECTION_ERRORS."""
         if self._connection is None or self._connection.closed:
+            if self._is_pinned:
+                raise psycopg2.InterfaceError("the session has ended in a transaction")
             self._connection = self._connect()
             _open.add(self)
         return self._connection
@@ -115,18 +120,46 @@ class Database:
 
         A broken connection is dropped, so that the next call opens a new one.  Raises one of CONNECTION_ERRORS.
         """
-        connection = self.connection
-        try:
-            with told_apart(), connection.cursor() as cursor:
-                self._execute(cursor, self._before + statement, parameters)
-                return cursor.fetchall() if cursor.description else []
-        except CONNECTION_ERRORS:
-            if connection.closed:
-                self.close()
-            raise
+        with self._lock:
+            connection = self.connection
+            try:
+                with told_apart(), connection.cursor() as cursor:
+                    self._execute(cursor, self._before + statement, parameters)
+                    return cursor.fetchall() if cursor.description else []
+            except CONNECTION_ERRORS:
+                if connection.closed:
+                    self.close()
+                raise
 
     def _execute(self, cursor: Any, statement: str, parameters: Any) -> None:
         cursor.execute(statement, parameters)
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Run what this thread runs in the block in one transaction; other threads wait.
+
+        Raises one of CONNECTION_ERRORS.
+        """
+        with self._lock:
+            connection = self.connection
+            before, self._before, self._is_pinned = self._before, "", True
+            try:
+                self.run("BEGIN ISOLATION LEVEL READ COMMITTED")
+                yield
+                self.run("COMMIT")
+            except BaseException:
+                self._roll_back()
+                raise
+            finally:
+                self._is_pinned = False
+                if self._connection is connection:
+                    self._before = before
+
+    def _roll_back(self) -> None:
+        try:
+            self.run("ROLLBACK")
+        except SERVER_ERRORS:
+            self.close()
 
     def close(self) -> None:
         """End the session; the next `run` begins another."""
@@ -142,6 +175,7 @@ class Database:
         and with it the lock that tells the other nodes it lives.
         """
         connection, self._connection = self._connection, None
+        self._lock, self._is_pinned = threading.RLock(), False  # a thread that is not here may have held it
         if connection is not None and not connection.closed:
             with suppress(OSError, psycopg2.Error):
                 os.close(connection.fileno())
