@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from celery_durable.database import Parameters
 from celery_durable.options import Options
 from celery_durable.statements import statements
 from celery_durable.template import send_many
@@ -13,7 +14,7 @@ SQL = statements(Options(listen=False))
 MESSAGES = 6000
 
 
-def buffers(connection: Any, statement: str, given: dict[str, Any]) -> int:
+def buffers(connection: Any, statement: str, given: Parameters) -> int:
     with connection.cursor() as cursor:
         for _ in range(3):  # the first ones fill the session's caches
             cursor.execute(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {statement}", given)
@@ -37,11 +38,7 @@ def test_the_dead_entries_of_an_old_transaction_are_read_once_in_a_while_only(br
     connection = broker.connect()
     whole = buffers(connection, SQL.claim, {**claim, "floor": 0})
     since = buffers(connection, SQL.claim, {**claim, "floor": place.rank})
-    publish = buffers(
-        connection, SQL.publish,
-        {"queue": "main", "payload": "{}", "task_id": None, "user_id": None, "unique_key": None, "delay": None, "most_ready": None,
-         "step": 100, "hint": None},
-    )  # fmt: skip
+    publish = buffers(connection, SQL.publish, ("main", "{}", None, None, None, None, 100, None, None))
     connection.rollback()
     connection.close()
     old.rollback()

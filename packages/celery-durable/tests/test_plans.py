@@ -48,14 +48,13 @@ def test_a_claim_reads_the_index_of_ready_messages_only(crowded: Broker) -> None
 
 
 def test_a_publish_reads_the_ends_of_two_indexes(crowded: Broker) -> None:
-    given = {
-        "queue": "main", "payload": "{}", "task_id": None, "user_id": "ann", "unique_key": None, "delay": None, "most_ready": None,
-        "step": 100, "hint": None,
-    }  # fmt: skip
-    assert of_messages(explain(crowded, SQL.publish, {**given, "delay": 60}, 10)) == []
+    def given(user: Any, delay: float | None = None) -> tuple[Any, ...]:
+        return ("main", "{}", None, user, None, delay, 100, None, None)
+
+    assert of_messages(explain(crowded, SQL.publish, given("ann", 60), 10)) == []
     last, head = "kombu_message_group", "kombu_message_ready"
     for user, indexes in (("ann", {last}), (AsIs("gen_random_uuid()::text"), {last, head})):  # again and again, or new
-        found = of_messages(explain(crowded, SQL.publish, {**given, "user_id": user}, 10))
+        found = of_messages(explain(crowded, SQL.publish, given(user), 10))
         assert {node.get("Index Name") for node in found} == indexes
         assert sum(node.get("Rows Removed by Filter", 0) + node["Actual Rows"] for node in found) <= 2
 

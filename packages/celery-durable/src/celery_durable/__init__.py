@@ -16,7 +16,8 @@ Publishing.  One statement.  Headers: `tenant` → column user_id, `unique_key` 
 DuplicateKey with the task id of the one that is there.  `eta` and `countdown` wait in the table, counted by the
 database's clock.  The same task id again on the same queue is no second message and no error; a task that an exchange
 routes to several queues has a message on each.  In your own transaction:
-`publish.producer_in(connection)`; many at once: `with producer.batch():`, or `template.send_many`.
+`publish.producer_in(connection)`; many at once: `with producer.batch():`, or `template.send_many`.  A group of Celery's
+canvas, chunks and the header of a chord are one commit by themselves: all of it is there, or nothing.
 
 Order.  Fair between groups (the header `tenant`; without one, all such messages are one group): a group's tenth waiting
 message comes after the first ones of the others, however many it has.  The header `weight` (0.001 to 100, default 1) is
@@ -62,10 +63,13 @@ and estimates beyond, in milliseconds whatever waits.  As SQL: `SELECT * FROM br
 Statements of your own use the views and functions of `sql/interface.sql`, and no table.
 """
 
+from importlib.util import find_spec
+
 from kombu.transport import TRANSPORT_ALIASES
 
 from .addresses import hide
 from .errors import BadOption, DuplicateKey, LeaseTokenMissing, MissingTables
+from .one_commit import publish_canvas_in_one_commit
 
 __all__ = ["BadOption", "DuplicateKey", "LeaseTokenMissing", "MissingTables", "hide"]
 
@@ -73,3 +77,6 @@ __all__ = ["BadOption", "DuplicateKey", "LeaseTokenMissing", "MissingTables", "h
 for _name in ("durable", "durable+postgresql", "durable+postgresql+psycopg2"):
     TRANSPORT_ALIASES[_name] = f"{__name__}.transport:Transport"
 TRANSPORT_ALIASES["durable-django"] = f"{__name__}.contrib.django.transport:DjangoTransport"
+
+if find_spec("celery"):
+    publish_canvas_in_one_commit()

@@ -1,7 +1,6 @@
 """A connection that need not be waited for: an event loop continues while the server claims and commits."""
 
 import select
-import threading
 from collections.abc import Callable
 from functools import partial
 from time import monotonic
@@ -62,10 +61,6 @@ class AsyncDatabase(DeadlineDatabase):
     """
 
     pending: PendingStatement | None = None
-
-    def __init__(self, url: str, *, connect_timeout: float | None = 5) -> None:
-        super().__init__(url, connect_timeout=connect_timeout)
-        self._lock = threading.RLock()  # here psycopg2 does not let threads take turns
 
     def open(self) -> None:
         """Begin a session, in place of one that may be there.  Raises one of CONNECTION_ERRORS."""

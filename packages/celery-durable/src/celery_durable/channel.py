@@ -3,6 +3,7 @@
 # ruff: noqa: D102, ARG002, FBT002  the methods and their parameters are kombu's
 
 import logging
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 from uuid import uuid4
@@ -86,7 +87,11 @@ class Channel(virtual.Channel):
             self._collecting = None
 
     def create_publish_batch(self, max_size: int) -> PublishBatch:
-        return PublishBatch(self, lambda letters: put_many(self._run, self._sql, letters), max_size)
+        return PublishBatch(self, self._put_many, max_size)
+
+    def _put_many(self, letters: Sequence[Letter]) -> None:
+        with self.connection.database.transaction():
+            put_many(self._run, self._sql, letters)
 
     def _run(self, statement: str, parameters: Any) -> list[Row]:
         try:

@@ -54,8 +54,12 @@ class Letter(NamedTuple):
         """The notification."""
         return self.queue if self.delay is None else f"{self.queue}\t{self.delay:.3f}"
 
+    def to_publish(self) -> tuple[Any, ...]:
+        """The parameters of the statement PUBLISH."""
+        return (*self[:7], self.hint, self.most_ready)
+
     def parameters(self) -> dict[str, Any]:
-        """The parameters of the statements PUBLISH, IN_THE_WAY, RETRY and ADD_QUEUE."""
+        """The parameters of the statements IN_THE_WAY, RETRY and ADD_QUEUE."""
         return {**self._asdict(), "hint": self.hint, "seconds": self.delay or PROBE_SECONDS}
 
 

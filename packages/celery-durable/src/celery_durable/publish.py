@@ -50,13 +50,13 @@ def put(run: Run, sql: Statements, post: Letter, add_queue: AddQueue | None = No
     Locks: the message row it retries; waits for an uncommitted holder of the same task id or unique key.
     Raises DuplicateKey, LeaseTokenMissing, and whatever `run` raises.
     """
-    parameters = post.parameters()
     if post.lease_token:
-        run(sql.retry, parameters)
+        run(sql.retry, post.parameters())
         return None
     for _ in range(ATTEMPTS):
-        if run(sql.publish, parameters)[0][0] is not None:
+        if run(sql.publish, post.to_publish())[0][0] is not None:
             return None
+        parameters = post.parameters()
         if found := run(sql.in_the_way, parameters):
             task_id, is_leased, is_same = found[0]
             if not (post.replaces and is_leased and task_id == post.task_id):

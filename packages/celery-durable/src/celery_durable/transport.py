@@ -43,6 +43,8 @@ class Transport(virtual.Transport):
     #: Not "sql": Celery would never send an event.
     driver_type = "postgresql"
     driver_name = "psycopg2"
+    #: See one_commit.py.
+    publishes_groups = True
     connection_errors: Any = CONNECTION_ERRORS
     implements = base.Transport.implements.extend(
         asynchronous=True,

@@ -3,6 +3,8 @@
 import json
 from typing import Any
 
+from celery_durable.database import Parameters
+
 from durable_harness.broker import Broker
 
 NESTED = """
@@ -14,7 +16,7 @@ def nodes(plan: dict[str, Any]) -> list[dict[str, Any]]:
     return [plan, *(node for child in plan.get("Plans", ()) for node in nodes(child))]
 
 
-def explain(broker: Broker, statement: str, given: dict[str, Any], times: int = 1) -> list[dict[str, Any]]:
+def explain(broker: Broker, statement: str, given: Parameters, times: int = 1) -> list[dict[str, Any]]:
     """The plan nodes of all statements inside of it, in its last run: functions keep their plans for a session."""
     connection = broker.connect()
     with connection.cursor() as cursor:
