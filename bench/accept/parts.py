@@ -19,6 +19,8 @@ from app.store.core.unit_of_work import JobMessage, UnitOfWork
 from app.web.jobs.job_json import rendered
 from bench.accept.database import database, user
 
+#: The tables of messages.
+BROKER = "durable_message, durable_ready, durable_lease, durable_waiting"
 POLICY = Policy("1.0.0+bench")
 SHOP = Repository("github.com", "bench", "shop")
 TURN, WARM = 200, 100
@@ -101,7 +103,7 @@ def _clear(uow: UnitOfWork) -> None:
         tx.run(text("DELETE FROM quota_reservations WHERE job_id IN (SELECT task_id::uuid FROM kombu_message)"))
         tx.run(text("DELETE FROM kombu_message"))
     with uow.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-        connection.execute(text("VACUUM ANALYZE kombu_message, quota_reservations, analysis_requests, job_events"))
+        connection.execute(text(f"VACUUM ANALYZE {BROKER}, quota_reservations, analysis_requests, job_events"))
 
 
 def _fill(uow: UnitOfWork, own: UUID) -> None:

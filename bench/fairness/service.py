@@ -29,6 +29,8 @@ from bench.accept.database import database, user
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_SECONDS = 300.0
+#: The tables of messages.
+BROKER = "durable_message, durable_ready, durable_lease, durable_waiting"
 #: A job as accept stored it, many times over, for other commits.
 COPY = """
     WITH fresh AS MATERIALIZED (SELECT n, gen_random_uuid() AS id FROM generate_series(1, :count) AS n),
@@ -37,12 +39,20 @@ COPY = """
                (job_id, user_id, role, codebase_id, commit_sha, trigger, queue, tier, requested_at, retention_days)
         SELECT fresh.id, user_id, role, codebase_id, md5(n::text) || '00000000', trigger, queue, tier, requested_at,
                retention_days
-          FROM analysis_requests, fresh WHERE job_id = CAST(:sample AS uuid))
-    INSERT INTO kombu_message
-           (visible, visible_at, delay_reason, payload, queue_id, task_id, user_id, rank_step, rank)
-    SELECT visible, visible_at, delay_reason, replace(payload, task_id, fresh.id::text), queue_id, fresh.id::text,
-           user_id, rank_step, rank + n * rank_step
-      FROM kombu_message, fresh WHERE task_id = :sample"""
+          FROM analysis_requests, fresh WHERE job_id = CAST(:sample AS uuid)),
+    sample AS (
+        SELECT m.*, r.rank FROM durable_message m LEFT JOIN durable_ready r USING (id) WHERE m.task_id = :sample),
+    made AS (
+        INSERT INTO durable_message (payload, queue_id, task_id, tenant, step)
+        SELECT replace(payload, task_id, fresh.id::text), queue_id, fresh.id::text, tenant, step FROM sample, fresh
+        RETURNING id, task_id, queue_id, tenant, step),
+    ready AS (
+        INSERT INTO durable_ready (id, queue_id, tenant, rank)
+        SELECT made.id, made.queue_id, made.tenant, sample.rank + n * made.step
+          FROM made JOIN fresh ON fresh.id::text = made.task_id, sample WHERE sample.rank IS NOT NULL)
+    INSERT INTO durable_waiting (id, queue_id, tenant, reason, due_at)
+    SELECT made.id, made.queue_id, made.tenant, w.reason, w.due_at
+      FROM made, durable_waiting w WHERE w.id = (SELECT id FROM sample)"""
 
 
 @dataclass(frozen=True)
@@ -68,7 +78,7 @@ class Service:
         with self.uow.begin() as tx:
             tx.run(text(COPY), sample=str(job_id), count=count)
         with self.uow.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-            connection.execute(text("VACUUM ANALYZE kombu_message, analysis_requests"))
+            connection.execute(text(f"VACUUM ANALYZE {BROKER}, analysis_requests"))
 
     def rows(self, statement: str, **given: Any) -> list[Any]:
         """What a query finds."""

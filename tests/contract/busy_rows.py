@@ -22,6 +22,9 @@ FILL = (
        SELECT 1 + n % 6, repeat('x', 200), lpad(to_hex(n), 32, '0')::uuid, lpad(to_hex(1 + n % 500), 32, '0')::uuid,
               'analysis:' || n, n % 3 = 0, CASE WHEN n % 3 > 0 THEN now() + interval '30 s' END,
               CASE n % 3 WHEN 1 THEN 'snooze' WHEN 2 THEN 'eta' END FROM generate_series(1, 6000) n""",
+    """INSERT INTO kombu_message (queue_id, payload, task_id, user_id, visible, visible_at, lease_token)
+       SELECT 1 + n % 6, repeat('x', 200), lpad(to_hex(n), 32, '0')::uuid, lpad(to_hex(1 + n % 500), 32, '0')::uuid,
+              false, now() + interval '15 s', gen_random_uuid() FROM generate_series(6001, 8000) n""",
     """INSERT INTO analyses (id, codebase_id, commit_sha, status, parser_version, attempt, started_at, completed_at,
                              total_tests)
        SELECT lpad(to_hex(n), 32, '0')::uuid, lpad(to_hex(1 + n % 500), 32, '0')::uuid, lpad(to_hex(n), 40, '0'),

@@ -12,6 +12,7 @@ _COLUMNS = """
       JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
       LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
      WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r'"""
+_NAMES = "SELECT attname FROM pg_attribute WHERE attrelid = to_regclass(:table) AND attnum > 0 AND NOT attisdropped"
 _TABLES = """
     SELECT format('table %s', relname), concat_ws(' ', relpersistence, reloptions::text, obj_description(oid))
       FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'"""
@@ -49,5 +50,5 @@ def enum_values(connection: Connection, name: str) -> list[str]:
 
 
 def columns_of(connection: Connection, table: str) -> set[str]:
-    """Names of a table's columns."""
-    return {what.rsplit(".", 1)[1] for what in schema_of(connection) if what.startswith(f"column {table}.")}
+    """Names of the columns of a table or view."""
+    return set(connection.execute(text(_NAMES), {"table": table}).scalars())

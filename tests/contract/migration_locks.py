@@ -18,7 +18,15 @@ BLOCKING = {
     "AccessExclusiveLock": "ACCESS EXCLUSIVE",
 }
 #: Tables of a few rows, in the largest database.
-SMALL = {"alembic_version", "backfills", "kombu_queue", "kombu_schema", "schema_support", "subscription_plans"}
+SMALL = {
+    "alembic_version",
+    "backfills",
+    "durable_queue",
+    "kombu_queue",
+    "kombu_schema",
+    "schema_support",
+    "subscription_plans",
+}
 #: What may be done outside of a transaction: no other session waits for it, or only for the few rows of a batch.
 ONLINE = re.compile(
     r"\s*(--.*\n)*\s*(CREATE( UNIQUE)? INDEX CONCURRENTLY|DROP INDEX CONCURRENTLY|ALTER TABLE \w+ VALIDATE CONSTRAINT"

@@ -13,9 +13,10 @@ from tests.contract.conftest import ROOT
 SOURCES = sorted(path for part in ("app", "tasks") for path in (ROOT / part).rglob("*.py"))
 #: Files whose statements may name a table of the broker's.
 ALLOWED: frozenset[str] = frozenset()
+_TABLE = re.compile(r"\b(kombu|durable)_")
 BODIES = """
     SELECT proname, prosrc FROM pg_proc
-     WHERE pronamespace = 'public'::regnamespace AND proname !~ '^(kombu|broker)_'"""
+     WHERE pronamespace = 'public'::regnamespace AND proname !~ '^(durable|kombu|broker)_'"""
 
 
 def named(source: str) -> Iterator[int]:
@@ -27,7 +28,7 @@ def named(source: str) -> Iterator[int]:
     for node in ast.walk(tree):
         match node:
             case ast.Constant(value=str(said)) | ast.Name(id=said) | ast.Attribute(attr=said):
-                if "kombu_" in said and id(node) not in told:
+                if _TABLE.search(said) and id(node) not in told:
                     yield node.lineno
 
 
@@ -36,6 +37,7 @@ def named(source: str) -> Iterator[int]:
     [
         ('"""Of kombu_message."""\nX = "DELETE FROM kombu_message"  # of kombu_message', [2]),
         ('Y = f"SELECT {X} FROM kombu_queue"', [1]),
+        ('Y = "SELECT FROM durable_ready"', [1]),
         ("X.kombu_x, kombu_y = 1, 2", [1, 1]),
         ('def f():\n    """Of kombu_message."""\n    return 1  # kombu_message', []),
         ('X = "SELECT FROM broker_message"', []),
@@ -58,5 +60,7 @@ def test_no_statement_of_the_service_names_a_table_of_the_broker() -> None:
 
 def test_no_function_of_the_service_names_a_table_or_a_function_of_the_broker_s(migrated_url: str) -> None:
     with raw_connection(migrated_url) as connection:
-        named = {name: set(re.findall(r"\bkombu_\w+", body)) for name, body in connection.execute(text(BODIES))}
+        named = {
+            name: set(re.findall(r"\b(?:kombu|durable)_\w+", body)) for name, body in connection.execute(text(BODIES))
+        }
     assert {name: found for name, found in named.items() if found} == {}

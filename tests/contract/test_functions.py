@@ -14,10 +14,10 @@ FILES = sorted((ROOT / "app" / "store" / "sql").glob("*.sql"))
 #: The broker's are its package's; tests/contract/test_schema.py holds those.
 _FUNCTIONS = """
     SELECT p.oid::regprocedure::text AS name, pg_get_functiondef(p.oid) AS definition FROM pg_proc p
-     WHERE p.pronamespace = 'public'::regnamespace AND p.proname !~ '^(kombu|broker)_'"""
+     WHERE p.pronamespace = 'public'::regnamespace AND p.proname !~ '^(durable|kombu|broker)_'"""
 _TRIGGERS = """
     SELECT format('%I ON %s', tgname, tgrelid::regclass) AS name, pg_get_triggerdef(oid) AS definition
-      FROM pg_trigger WHERE NOT tgisinternal"""
+      FROM pg_trigger WHERE NOT tgisinternal AND tgrelid::regclass::text !~ '^(kombu|broker)_'"""
 _CREATED = re.compile(r"((?:^--.*\n)*)^CREATE OR REPLACE FUNCTION (\w+)", re.MULTILINE)
 
 

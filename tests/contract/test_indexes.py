@@ -1,6 +1,7 @@
 """The statements of the hot path read their own index, on tables as full as a busy service has them."""
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
@@ -48,7 +49,7 @@ HOT: dict[str, tuple[TextClause, dict[str, object], set[str]]] = {
         {
             "quota_reservations_expiry",
             "quota_reservations_pkey",
-            "kombu_message_task_id",
+            "durable_message_task",
             "analyses_pkey",
             "spec_documents_pkey",
             "all of kombu_dead_letter",
@@ -58,7 +59,8 @@ HOT: dict[str, tuple[TextClause, dict[str, object], set[str]]] = {
         messages._FENCE,
         {"job_id": JOB, "task_id": str(JOB), "lease_token": JOB, "user_id": USER, "service": None, "now": None},
         {
-            "kombu_message_task_id",
+            "durable_message_task",
+            "durable_lease_pkey",
             "users_pkey",
             "user_subscriptions_one_active",
             "execution_slots_job_id_key",
@@ -69,7 +71,8 @@ HOT: dict[str, tuple[TextClause, dict[str, object], set[str]]] = {
         messages._FENCE,
         {"job_id": JOB, "task_id": str(JOB), "lease_token": JOB, "user_id": USER, "service": "analysis", "now": None},
         {
-            "kombu_message_task_id",
+            "durable_message_task",
+            "durable_lease_pkey",
             "users_pkey",
             "user_subscriptions_one_active",
             "execution_slots_job_id_key",
@@ -87,12 +90,12 @@ HOT: dict[str, tuple[TextClause, dict[str, object], set[str]]] = {
             "lease_seconds": 15,
             "progress": '{"phase": "parsing", "done": 1, "total": 2}',
         },
-        {"kombu_message_task_id", "execution_slots_job_id_key", "analyses_pkey"},
+        {"durable_message_task", "durable_lease_pkey", "execution_slots_job_id_key", "analyses_pkey"},
     ),
     "carrier and payer": (
         messages._USERS,
         {"task_id": str(JOB), "lease_token": JOB, "user_id": USER},
-        {"kombu_message_task_id", "users_pkey"},
+        {"durable_message_task", "durable_lease_pkey", "users_pkey"},
     ),
     "known": (analyses._COMPLETED, COMMIT, {"analyses_one_completed", "branch_commits_pkey"}),
     "accepted": (requests._ACCEPTED, {"job_id": JOB}, {"analysis_requests_accept"}),
@@ -100,7 +103,7 @@ HOT: dict[str, tuple[TextClause, dict[str, object], set[str]]] = {
     "dashboard": (
         requests._UNFINISHED,
         {"user_id": USER, "searched": 500, "most": 20},
-        {"analysis_requests_history", "kombu_message_task_id"},
+        {"analysis_requests_history", "durable_message_task", "durable_lease_pkey"},
     ),
     "timeline": (
         events._LIST,
@@ -136,7 +139,7 @@ HOT: dict[str, tuple[TextClause, dict[str, object], set[str]]] = {
     "last look at the branch": (
         branch_commits._STALE,
         {"codebase_id": UUID(int=11), "commit_sha": f"{10:040x}", "most": 1},
-        {"branch_commits_newest", "kombu_message_unique_key"},
+        {"branch_commits_newest", "durable_message_unique_key"},
     ),
     "snoozes": (
         snoozes._FIND,
@@ -155,7 +158,7 @@ HOT: dict[str, tuple[TextClause, dict[str, object], set[str]]] = {
             "all of kombu_dead_letter",
             "analysis_requests_accept",
             "analysis_requests_one_per_user",
-            "kombu_message_task_id",
+            "durable_message_task",
             "analyses_pkey",
             "spec_documents_pkey",
         },
@@ -175,7 +178,7 @@ HOT: dict[str, tuple[TextClause, dict[str, object], set[str]]] = {
     "webhooks that are due": (
         webhook_deliveries._DUE,
         {"most": 100},
-        {"webhook_deliveries_due", "webhooks_pkey", "webhooks_of_user", "kombu_message_unique_key"},
+        {"webhook_deliveries_due", "webhooks_pkey", "webhooks_of_user", "durable_message_unique_key"},
     ),
     "turns of webhooks": (
         webhook_turns._CLAIM,
@@ -190,7 +193,14 @@ HOT: dict[str, tuple[TextClause, dict[str, object], set[str]]] = {
     "search for jobs": (
         job_search._SEARCH,
         asdict(job_search.JobFilter(state="failed")) | {"before": None, "most": 51, "searched": 50},
-        {"analysis_requests_pkey", "analyses_pkey", "spec_documents_pkey", "kombu_message_task_id"},
+        {
+            "analysis_requests_pkey",
+            "analyses_pkey",
+            "spec_documents_pkey",
+            "durable_message_task",
+            "durable_lease_pkey",
+            "durable_waiting_pkey",
+        },
     ),
     "log of a webhook": (
         webhook_deliveries._LIST,
@@ -239,7 +249,7 @@ def scans_of(uow: UnitOfWork, statement: TextClause, **parameters: object) -> se
     found = {
         str(node.get("Index Name") or f"all of {node.get('Relation Name')}") for node in nodes(plan) if scans(node)
     }
-    return found - {"codebases_pkey", "all of codebases", "kombu_queue_pkey", "all of kombu_queue"}  # joined by key
+    return found - {"codebases_pkey", "all of codebases", "durable_queue_pkey", "all of durable_queue"}  # joined by key
 
 
 def scans(node: dict[str, Any]) -> bool:
@@ -266,12 +276,14 @@ def test_other_commits_of_a_repository_are_found_without_reading_those_of_all(bu
 
 
 #: What the functions of an accept and of the console read: (call, indexes).
+#: Where a message stands is looked up by its id.
+STATES = ("durable_ready_pkey", "durable_lease_pkey", "durable_waiting_pkey")
 FUNCTIONS = {
     "look": (
         f"SELECT accept_look('{USER}', 'new key', 'github.com', 'Acme', 'shop11', '{0:040x}', 'analysis:0', '1', now())",
         {
             "idempotency_keys_pkey", "users_pkey", "user_subscriptions_one_active", "subscription_plans_pkey",
-            "codebases_address", "kombu_message_unique_key", "analyses_one_completed", "analyses_commit",
+            "codebases_address", "durable_message_unique_key", "analyses_one_completed", "analyses_commit",
             "usage_sums_pkey", "usage_events_sum", "quota_reservations_sum",
         },
     ),
@@ -288,36 +300,36 @@ FUNCTIONS = {
     "line": (
         "SELECT job_line(task_id, 1000, NULL, NULL, NULL) FROM kombu_message WHERE visible AND queue_id = 1 LIMIT 1",
         {
-            "kombu_message_task_id", "kombu_queue_pkey", "kombu_message_ready", "kombu_message_started",
-            "analyses_completed_at", "execution_slots_pkey",
+            "durable_message_task", "durable_queue_pkey", "durable_ready_order", "durable_lease_until",
+            "analyses_completed_at", "execution_slots_pkey", *STATES,
         },
     ),
     "line of one held back": (
         "SELECT job_line(task_id, 1000, NULL, NULL, NULL) FROM kombu_message WHERE delay_reason = 'snooze' AND queue_id <= 3 LIMIT 1",
         {
-            "kombu_message_task_id", "kombu_queue_pkey", "kombu_message_waiting", "kombu_message_group",
-            "kombu_message_started", "analyses_completed_at", "execution_slots_pkey",
+            "durable_message_task", "durable_queue_pkey", "durable_waiting_tenant", "durable_ready_tenant",
+            "durable_lease_until", "analyses_completed_at", "execution_slots_pkey", *STATES,
         },
     ),
     "line of a specification": (
         "SELECT job_line(task_id, 1000, NULL, NULL, NULL) FROM kombu_message WHERE visible AND queue_id = 4 LIMIT 1",
         {
-            "kombu_message_task_id", "kombu_queue_pkey", "kombu_message_ready", "kombu_message_started",
-            "spec_documents_completed_at", "execution_slots_pkey",
+            "durable_message_task", "durable_queue_pkey", "durable_ready_order", "durable_lease_until",
+            "spec_documents_completed_at", "execution_slots_pkey", *STATES,
         },
     ),
     "turns": (
         f"SELECT job_turns(task_id, '{USER}', 'analysis_default', 3, 100, 100) FROM kombu_message LIMIT 1",
         {
-            "kombu_message_task_id", "kombu_queue_name_key", "kombu_queue_pkey", "kombu_message_ready",
-            "kombu_message_group", "kombu_group_pkey", "kombu_message_started", "execution_slots_pkey",
-            "kombu_message_waiting",
+            "durable_message_task", "durable_queue_name_key", "durable_queue_pkey", "durable_ready_order",
+            "durable_ready_tenant", "kombu_group_pkey", "durable_lease_until", "execution_slots_pkey",
+            "durable_waiting_tenant", "durable_lease_pkey", "durable_ready_pkey",
         },
     ),
-    "oldest parked": ("SELECT queue_parked_since(2, 10)", {"kombu_message_waiting"}),
+    "oldest parked": ("SELECT queue_parked_since(2, 10)", {"durable_waiting_tenant", "durable_message_pkey"}),
     "wake": (
         f"SELECT wake_user('{USER}', 'analysis', 1, 100)",
-        {"kombu_queue_name_key", "kombu_message_waiting", "kombu_group_pkey"},
+        {"durable_queue_name_key", "durable_waiting_tenant", "kombu_group_pkey"},
     ),
 }  # fmt: skip
 NESTED = """
@@ -357,3 +369,19 @@ def test_a_search_for_a_part_of_an_address_reads_neither_all_addresses_nor_all_r
         "codebases_viewed", "codebases_address_parts", "branch_commits_newest", "analyses_one_completed",
         "analyses_commit_order", "branch_commits_pkey", "analysis_requests_one_per_user", "analyses_pkey",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("function", ["job_turns", "job_line"])
+def test_running_jobs_are_counted_by_the_end_of_their_leases(busy: UnitOfWork, function: str) -> None:
+    """While an old snapshot is open, the index has an entry of each lease that ever was."""
+    body = "SELECT prosrc FROM pg_proc WHERE proname = :function"
+    with busy.begin() as tx:
+        source = str(tx.run(text(body), function=function).scalar_one())
+        [count] = re.findall(r"workers := \((SELECT count.*?)\);", source, re.DOTALL)
+        count = re.sub(r"\b(which\.id|me\.queue_id)", "1", count)
+        tx.run(text("SET LOCAL enable_seqscan = off"))
+        tx.run(text("SET LOCAL enable_bitmapscan = off"))
+        plan = tx.run(text(f"EXPLAIN (FORMAT JSON) {count}")).scalar_one()[0]["Plan"]
+    [scan] = [node for node in nodes(plan) if scans(node)]
+    assert scan["Index Name"] == "durable_lease_until"
+    assert "until > now()" in scan["Index Cond"]

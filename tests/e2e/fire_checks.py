@@ -42,12 +42,12 @@ CREATE CONSTRAINT TRIGGER fire_taken
 
 CREATE FUNCTION fire_revived() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM fire_count(s, 'revived') FROM execution_slots s
-      WHERE s.job_id = NEW.task_id::uuid AND s.lease_token = NEW.lease_token;
+    PERFORM fire_count(s, 'revived') FROM execution_slots s JOIN durable_message m ON m.task_id = s.job_id::text
+      WHERE m.id = NEW.id AND s.lease_token = NEW.token;
     RETURN NULL;
 END $$;
-CREATE CONSTRAINT TRIGGER fire_revived AFTER INSERT OR UPDATE OF lease_token ON kombu_message
-    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (NEW.lease_token IS NOT NULL) EXECUTE FUNCTION fire_revived();
+CREATE CONSTRAINT TRIGGER fire_revived AFTER INSERT OR UPDATE OF token ON durable_lease
+    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION fire_revived();
 
 CREATE FUNCTION fire_wrote() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE

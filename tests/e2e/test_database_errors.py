@@ -8,7 +8,7 @@ from tests.e2e.conftest import System
 
 FULL = "53100"
 REFUSE = """
-    CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+    CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
     $$ BEGIN RAISE 'no space left on device' USING ERRCODE = '{code}'; END $$;
     CREATE TRIGGER refuse BEFORE {what} ON {table} FOR EACH STATEMENT EXECUTE FUNCTION refuse()"""
 #: Deliveries that met the error: as many as there are attempts, and one more.
@@ -43,10 +43,12 @@ def test_leases_that_could_not_be_renewed_are_no_lost_attempts(system: System) -
     for _ in range(2):
         system.stalling_worker(LEASE_SECONDS="2", HEARTBEAT_SECONDS="0.6")
     system.wait(job_id, "running")
-    refuse(system, FULL, "kombu_message", "UPDATE")
+    refuse(system, FULL, "durable_lease", "UPDATE")  # no renewal
+    refuse(system, FULL, "durable_ready", "INSERT")  # nor a poll, which would take the lease away
     overdue = "SELECT visible_at < clock_timestamp() - interval '2 s' FROM kombu_message"
     wait_for(lambda: system.world.value(overdue), "the lease to be over for long")
-    relent(system, "kombu_message")
+    for table in ("durable_lease", "durable_ready"):
+        relent(system, table)
     system.go_on()
     job = system.wait(job_id, "completed", "failed")
     assert (job["status"], job["attempt"]) == ("completed", 1)

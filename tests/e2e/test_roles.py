@@ -40,7 +40,7 @@ from tests.tiers import proofs
 ROOT = Path(__file__).parents[2]
 HARM = (
     "CREATE TABLE mine ()", "CREATE TEMP TABLE mine ()", "CREATE SCHEMA mine", "CREATE FUNCTION mine() RETURNS int RETURN 1",
-    "DROP FUNCTION kombu_message_facts", "DROP OWNED BY fairlane_owner", "ALTER SCHEMA public RENAME TO mine",
+    "DROP FUNCTION durable_facts", "DROP OWNED BY fairlane_owner", "ALTER SCHEMA public RENAME TO mine",
     "CREATE EXTENSION hstore", "CREATE ROLE mine", "ALTER ROLE fairlane_owner PASSWORD 'x'", "SET ROLE fairlane_owner",
     "SET session_replication_role = replica", "COPY users TO '/tmp/users'", "COPY users TO PROGRAM 'cat'",
     "UPDATE alembic_version SET version_num = '0001'", "DELETE FROM alembic_version",
@@ -157,10 +157,10 @@ def test_the_applications_role_may_call_what_runs_with_the_owners_rights(databas
     with raw_connection(database_url) as connection:
         found = "SELECT proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace AND prosecdef AND "
         mine = connection.execute(text(f"{found} has_function_privilege(oid, 'EXECUTE')")).scalars().all()
-        assert "kombu_message_publish" in mine
+        assert "durable_publish" in mine
         assert connection.execute(text(f"{found} NOT has_function_privilege(oid, 'EXECUTE')")).scalars().all() == []
         connection.execute(text("INSERT INTO kombu_queue (name) VALUES ('extra') ON CONFLICT DO NOTHING"))
-        publishes = "SELECT kombu_message_publish('extra', '{}', 'one', NULL, NULL, NULL, 100, 'extra')"
+        publishes = "SELECT durable_publish('extra', '{}', 'one', NULL, NULL, NULL, 100, 'extra')"
         assert connection.execute(text(publishes)).scalar() is not None
 
 

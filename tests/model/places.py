@@ -13,7 +13,7 @@ LINED = """
 #: Where the next message of each user would stand in each queue, by the broker.
 NEXT = """
     SELECT u.id AS user_id, q.name AS queue,
-           greatest(kombu_message_rank(q.id, CAST(u.id AS text),
+           greatest(durable_rank(q.id, CAST(u.id AS text),
                                        CAST(least(100000, greatest(1, round(100 * coalesce(u.run_seconds, 1)))) AS integer)),
                     g.rank) AS rank
       FROM users u CROSS JOIN kombu_queue q

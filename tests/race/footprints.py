@@ -98,13 +98,18 @@ class Catalogue:
         fire.
         """
         text = self._over_tables(text)
-        seen = self._stepped.copy()
-        while found := (set(_WORDS.findall(text)) & self._bodies.keys()) - seen:
+        seen, fired = self._stepped.copy(), set[str]()
+        while True:
+            found = (set(_WORDS.findall(text)) & self._bodies.keys()) - seen
+            bodies = [self._bodies[name] for name in found]
+            sure = not _OPAQUE.search(text) and "DELETE" not in text.upper()  # of which tables it writes
+            fires = set((_TARGETS if sure else _WORDS).findall(text)) - fired
+            bodies += [body for table, body in self._triggers if table in fires]
+            if not bodies:
+                return text
             seen |= found
-            text += " ".join(self._over_tables(self._bodies[name]) for name in found)
-        sure = not _OPAQUE.search(text) and "DELETE" not in text.upper()  # of which tables it writes
-        fires = set((_TARGETS if sure else _WORDS).findall(text))
-        return text + " ".join(self._over_tables(body) for table, body in self._triggers if table in fires)
+            fired |= fires
+            text += " ".join(map(self._over_tables, bodies))
 
     def _over_tables(self, text: str) -> str:
         for view in set(_WORDS.findall(text)) & self._views.keys():

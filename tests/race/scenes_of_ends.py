@@ -75,7 +75,7 @@ def a_finish_beside_the_rescue_of_its_lease(world: World) -> Scene:
 
     def rescue(world: World) -> Outcome | None:
         with world.uow.begin() as tx:
-            taken = tx.run(text("SELECT kombu_message_rescue(:dead, clock_timestamp(), 100)"), dead=dead).scalar_one()
+            taken = tx.run(text("SELECT durable_rescue(:dead, clock_timestamp(), 100)"), dead=dead).scalar_one()
         if not taken:
             return None
         again = world.lease(delivery.job_id)

@@ -37,7 +37,7 @@ from tests.race.invariants import broken
 ROUNDS = int(os.environ.get("RACE_LOST", "8"))
 
 #: What each transaction sends before its COMMIT, and no other one does.
-ACCEPT, CANCEL, FINISH = "kombu_message_publish(", "INSERT INTO job_events", "INSERT INTO usage_events"
+ACCEPT, CANCEL, FINISH = "durable_publish(", "INSERT INTO job_events", "INSERT INTO usage_events"
 
 
 @pytest.fixture

@@ -1,6 +1,8 @@
 """Messages: the place in line, whom a wake wakes, and who hears of it."""
 
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
@@ -17,6 +19,7 @@ from app.domain.waiting import Line
 from app.store.core.unit_of_work import JobMessage
 from app.store.fairness.queue_position import line as line_of
 from app.store.jobs import heartbeats, messages
+from app.store.jobs.messages import MessageRow
 from app.store.operations import queues
 from tests.conftest import World
 
@@ -152,6 +155,26 @@ def test_a_wake_passes_over_a_message_that_somebody_else_holds(world: World) -> 
     with world.uow.begin() as holder:
         assert messages.lock(holder, jobs[0]) is not None
         assert wake(world, user) == [jobs[1]]
+
+
+def test_who_waits_for_a_message_and_has_it_sees_where_it_was_moved_meanwhile(world: World) -> None:
+    def lock() -> MessageRow | None:
+        with world.uow.begin() as tx:
+            return messages.lock(tx, job_id)
+
+    user = world.user()
+    job_id = snoozed(world, user)
+    with ThreadPoolExecutor(1) as thread:
+        with world.uow.begin() as tx:
+            messages.wake(tx, user, Service.ANALYSIS)
+            tx.run(text("SELECT 1")).scalar_one()  # now the wake is sent
+            later, deadline = thread.submit(lock), time.monotonic() + 10
+            while not world.value("SELECT count(*) FROM pg_locks WHERE locktype = 'transactionid' AND NOT granted"):
+                assert time.monotonic() < deadline
+                time.sleep(0.01)
+        found = later.result(timeout=10)
+    assert found is not None
+    assert (found.delay_reason, found.rank is None) == (None, False)
 
 
 def test_nodes_hear_of_a_wake_a_cancel_and_a_resumed_queue_when_it_commits(world: World, database_url: str) -> None:

@@ -108,12 +108,12 @@ _WAITING = text("""
     SELECT u.id FROM users u LEFT JOIN user_subscriptions s ON s.user_id = u.id AND s.status = 'active'
      WHERE coalesce(s.tier, 'free') = CAST(:tier AS plan_tier)
        AND u.id::text IN (SELECT name FROM broker_group
-                          UNION SELECT group_name FROM broker_message WHERE delay_reason = 'snooze')
+                          UNION SELECT tenant FROM broker_waiting WHERE reason = 'snooze')
      ORDER BY u.id""")
 _ALL_WAITING = text("""
     SELECT DISTINCT u.id FROM users u
       JOIN (SELECT name FROM broker_group
-            UNION SELECT group_name FROM broker_message WHERE delay_reason = 'snooze') held ON held.name = u.id::text
+            UNION SELECT tenant FROM broker_waiting WHERE reason = 'snooze') held ON held.name = u.id::text
      ORDER BY u.id""")
 #: The columns of a service's moving mean and deviation.
 _RUNS = {

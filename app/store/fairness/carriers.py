@@ -18,10 +18,9 @@ MOST = 100
 PROBE_SECONDS = 30.0
 
 _SEEN = text("""
-    SELECT m.group_name,
-           m.lease_token IS NULL AND ((m.is_ready AND m.rank IS NOT NULL) OR m.delay_reason IS NOT NULL) AS free
+    SELECT m.group_name, m.lease_token IS NULL AS free
       FROM broker_message m WHERE m.task_id = :task_id ORDER BY free LIMIT 1""")
-_KEEP = text("SELECT 1 FROM broker_message WHERE task_id = :task_id FOR NO KEY UPDATE")
+_KEEP = text("SELECT broker_hold(:task_id)")
 # Both functions are in sql/carriers.sql.
 _TURNS = text("""
     SELECT job_turns(:task_id, r.who, r.queue, r.slots, r.step, :most) AS turns

@@ -51,13 +51,14 @@ _START = text("""
     UPDATE broker_message SET started_at = clock_timestamp() WHERE task_id = :task_id AND lease_token = :lease_token""")
 # A job has one message.  Should there be one on another queue as well, the job is what a worker holds of it, and all of
 # them end with it.
-_DELETE = text("DELETE FROM broker_message WHERE task_id = :task_id")
+_DELETE = text("SELECT broker_delete(:task_id)")
 _MESSAGE = """
     SELECT m.task_id, q.name AS queue, q.paused_at, m.group_name AS user_id, m.ready_at, m.delay_reason, m.lease_token,
            m.started_at, m.retry_count, m.snooze_count, m.lost_count, m.cancel_requested_at, m.enqueued_at, m.id, m.rank
       FROM broker_message m JOIN broker_queue q ON q.id = m.queue_id"""
 _FIND_EACH = text(f"{_MESSAGE} WHERE m.task_id = ANY(CAST(:task_ids AS text[])) ORDER BY m.lease_token IS NOT NULL")
-_LOCK = text(f"{_MESSAGE} WHERE m.task_id = :task_id ORDER BY m.lease_token IS NULL LIMIT 1 FOR UPDATE OF m")
+_LOCK = text("SELECT 1 FROM broker_message WHERE task_id = :task_id ORDER BY id FOR UPDATE")
+_LOCKED = text(f"{_MESSAGE} WHERE m.task_id = :task_id ORDER BY m.lease_token IS NULL LIMIT 1")
 _LOCK_SHARED = text("SELECT 1 FROM broker_message WHERE task_id = :task_id LIMIT 1 FOR KEY SHARE")
 _REQUEST_CANCEL = text("SELECT broker_request_cancel(:task_id)")
 # in sql/messages.sql
@@ -68,8 +69,8 @@ _WAKE = text("""
 _PARK = text("""
     SELECT broker_park(q.name, m.group_name, :seconds, CASE WHEN q.id = m.queue_id THEN m.task_id END),
            q.id = m.queue_id AND EXISTS (
-               SELECT FROM broker_message s WHERE s.queue_id = m.queue_id AND s.delay_reason = 'snooze'
-                  AND coalesce(s.group_name, '') = m.group_name) AS snoozing
+               SELECT FROM broker_waiting s WHERE s.queue_id = m.queue_id AND s.reason = 'snooze'
+                  AND s.tenant = m.group_name) AS snoozing
       FROM broker_message m, broker_queue q
      WHERE m.task_id = :task_id AND m.lease_token = :lease_token AND q.name = :queue""")
 # A slot is free, no job of the user is ready to take it, and one waits: a limit was raised, or a wake was lost.
@@ -80,18 +81,16 @@ _IDLE = text("""
      WHERE g.name = CAST(:user_id AS text) AND starts_with(q.name, :service || '_')
        AND :slots > (SELECT count(*) FROM execution_slots s
                       WHERE s.user_id = CAST(:user_id AS uuid) AND s.service = :service)
-       AND NOT EXISTS (SELECT FROM broker_message m
-                        WHERE m.queue_id = g.queue_id AND coalesce(m.group_name, '') = g.name AND m.is_ready
-                          AND m.rank IS NOT NULL)
+       AND NOT EXISTS (SELECT FROM broker_ready r WHERE r.queue_id = g.queue_id AND r.tenant = g.name)
      LIMIT 1""")
 _MOVE = text("SELECT broker_move(CAST(:user_id AS text), :old, :new)")
 # Grouped before the join: a user with 100,000 waiting jobs is one row of it.
 _MISPLACED = text("""
-    SELECT DISTINCT CAST(g.group_name AS uuid)
-      FROM (SELECT DISTINCT queue_id, group_name FROM broker_message
-             WHERE group_name IS NOT NULL AND lease_token IS NULL) g
+    SELECT DISTINCT CAST(g.tenant AS uuid)
+      FROM (SELECT queue_id, tenant FROM broker_ready WHERE tenant <> ''
+            UNION SELECT queue_id, tenant FROM broker_waiting WHERE tenant <> '') g
       JOIN broker_queue q ON q.id = g.queue_id AND q.name = ANY (CAST(:paid AS text[]) || CAST(:free AS text[]))
-      LEFT JOIN user_subscriptions s ON s.user_id = CAST(g.group_name AS uuid) AND s.status = 'active'
+      LEFT JOIN user_subscriptions s ON s.user_id = CAST(g.tenant AS uuid) AND s.status = 'active'
      WHERE (q.name = ANY (CAST(:paid AS text[])))
            <> (coalesce(CAST(s.tier AS text), '') = ANY (CAST(:paid_tiers AS text[])))""")
 
@@ -176,7 +175,7 @@ def mark_started(tx: Tx, delivery: Delivery) -> None:
 
 
 def delete(tx: Tx, job_id: UUID) -> None:
-    """End the message.  The caller has locked it."""
+    """End the message, also when a worker has just claimed it.  The caller has locked it."""
     tx.write(_DELETE, task_id=str(job_id))
 
 
@@ -186,8 +185,12 @@ def find_each(tx: Tx, job_ids: Collection[UUID]) -> dict[UUID, MessageRow]:
 
 
 def lock(tx: Tx, job_id: UUID) -> MessageRow | None:
-    """The message of an unfinished job, None if there is none.  Locks: the message row, after the users row."""
-    return tx.run(_LOCK, task_id=str(job_id)).value_or_none(MessageRow)
+    """The message of an unfinished job, None if there is none.  Locks: the message row, after the users row.
+
+    A statement that has waited for the lock does not see whither the message was moved meanwhile; the next one does.
+    """
+    tx.write(_LOCK, task_id=str(job_id))
+    return tx.run(_LOCKED, task_id=str(job_id)).value_or_none(MessageRow)
 
 
 def lock_shared(tx: Tx, job_id: UUID) -> bool:

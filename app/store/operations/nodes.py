@@ -15,13 +15,13 @@ from app.store.operations.dead_letters import UUID_PATTERN
 _NODES = text("""
     SELECT n.id, n.name, n.is_alive, n.since, n.seen_at, coalesce(n.queues, '{}') AS queues,
            nullif(n.prefetch_count, 0) AS processes, coalesce(n.spare_queues, '{}') AS spare_queues,
-           (SELECT count(*) FROM broker_message m WHERE m.node_id = n.id) AS leased
+           (SELECT count(*) FROM broker_lease l WHERE l.node_id = n.id) AS leased
       FROM broker_node n ORDER BY n.name, n.since""")
 _RUNNING = text("""
-    SELECT m.node_id, m.task_id AS job_id, q.name AS queue, m.group_name AS user_id, m.started_at
-      FROM broker_message m JOIN broker_queue q ON q.id = m.queue_id
-     WHERE m.node_id = ANY (CAST(:ids AS bigint[])) AND m.started_at IS NOT NULL AND m.task_id ~ :uuid
-     ORDER BY m.started_at, m.id LIMIT :most""")
+    SELECT l.node_id, m.task_id AS job_id, q.name AS queue, m.group_name AS user_id, l.started_at
+      FROM broker_lease l JOIN broker_message m ON m.id = l.id JOIN broker_queue q ON q.id = l.queue_id
+     WHERE l.node_id = ANY (CAST(:ids AS bigint[])) AND l.started_at IS NOT NULL AND m.task_id ~ :uuid
+     ORDER BY l.started_at, l.id LIMIT :most""")
 
 
 class NodeRow(NamedTuple):

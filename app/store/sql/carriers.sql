@@ -31,10 +31,11 @@ BEGIN
         place := broker_next_rank(which.id, who, step);
     END IF;
     ahead := (SELECT count(*) FROM (
-                 SELECT FROM broker_message m
-                  WHERE m.queue_id = which.id AND m.is_ready AND (m.rank, m.id) < (place, me.id) AND m.id <> me.id
+                 SELECT FROM broker_ready r
+                  WHERE r.queue_id = which.id AND (r.rank, r.id) < (place, me.id) AND r.id <> me.id
                   LIMIT most) AS before);
-    workers := (SELECT count(*) FROM broker_message m WHERE m.queue_id = which.id AND m.started_at IS NOT NULL);
+    workers := (SELECT count(*) FROM broker_lease l
+                 WHERE l.queue_id = which.id AND l.until > now() AND l.started_at IS NOT NULL);
     IF slots IS NULL THEN
         RETURN ahead / greatest(1, workers)::double precision;
     END IF;
@@ -43,20 +44,20 @@ BEGIN
                AND EXISTS (SELECT FROM broker_message m
                             WHERE m.task_id = s.job_id::text AND m.lease_token = s.lease_token))
          + (SELECT count(*) FROM (
-               SELECT FROM broker_message m
-                WHERE m.queue_id = which.id AND coalesce(m.group_name, '') = who AND m.is_ready AND m.rank IS NOT NULL
-                  AND m.id <> me.id AND (NOT standing OR (m.rank, m.id) < (place, me.id)) LIMIT most) AS ready);
+               SELECT FROM broker_ready r
+                WHERE r.queue_id = which.id AND r.tenant = who
+                  AND r.id <> me.id AND (NOT standing OR (r.rank, r.id) < (place, me.id)) LIMIT most) AS ready);
     IF NOT standing THEN
         own := own
              + (SELECT count(*) FROM (
-                   SELECT FROM broker_message m
-                    WHERE m.queue_id = which.id AND m.delay_reason = 'parked' AND coalesce(m.group_name, '') = who
-                      AND (m.delay_reason, coalesce(m.group_name, ''), m.id) < ('parked', who, me.id)
+                   SELECT FROM broker_waiting w
+                    WHERE w.queue_id = which.id AND w.reason = 'parked' AND w.tenant = who
+                      AND (w.reason, w.tenant, w.id) < ('parked', who, me.id)
                     LIMIT most) AS parked)
              + (SELECT count(*) FROM (
-                   SELECT FROM broker_message m
-                    WHERE m.queue_id = which.id AND m.delay_reason = 'snooze' AND coalesce(m.group_name, '') = who
-                      AND (m.delay_reason, coalesce(m.group_name, ''), m.id) < ('snooze', who, me.id)
+                   SELECT FROM broker_waiting w
+                    WHERE w.queue_id = which.id AND w.reason = 'snooze' AND w.tenant = who
+                      AND (w.reason, w.tenant, w.id) < ('snooze', who, me.id)
                     LIMIT most) AS snoozed);
     END IF;
     RETURN own / greatest(1, slots) + ahead / greatest(1, workers)::double precision;

@@ -14,10 +14,10 @@ BEGIN
     FOR one IN
         SELECT q.name FROM broker_queue q, LATERAL (
             SELECT least(
-                (SELECT m.id FROM broker_message m WHERE m.queue_id = q.id AND m.delay_reason = 'parked'
-                    AND coalesce(m.group_name, '') = who ORDER BY m.id LIMIT 1),
-                (SELECT m.id FROM broker_message m WHERE m.queue_id = q.id AND m.delay_reason = 'snooze'
-                    AND coalesce(m.group_name, '') = who ORDER BY m.id LIMIT 1)) AS id) AS oldest
+                (SELECT w.id FROM broker_waiting w WHERE w.queue_id = q.id AND w.reason = 'parked'
+                    AND w.tenant = who ORDER BY w.id LIMIT 1),
+                (SELECT w.id FROM broker_waiting w WHERE w.queue_id = q.id AND w.reason = 'snooze'
+                    AND w.tenant = who ORDER BY w.id LIMIT 1)) AS id) AS oldest
          WHERE starts_with(q.name, service || '_')
            AND (oldest.id IS NOT NULL OR EXISTS (SELECT FROM broker_group g WHERE g.queue_id = q.id AND g.name = who))
          ORDER BY oldest.id

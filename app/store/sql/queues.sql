@@ -11,23 +11,23 @@ CREATE OR REPLACE FUNCTION queue_parked_since(
     which integer, most integer, OUT since timestamptz, OUT complete boolean
 ) LANGUAGE plpgsql STABLE SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off AS $$
 DECLARE
-    reason text;
+    looked_for text;
     one record;
     last text;
 BEGIN
     complete := true;
-    FOREACH reason IN ARRAY ARRAY['parked', 'snooze'] LOOP
+    FOREACH looked_for IN ARRAY ARRAY['parked', 'snooze'] LOOP
         last := '';  -- which is no user
         FOR looked IN 0..most LOOP
-            SELECT coalesce(m.group_name, '') AS name, m.enqueued_at INTO one FROM broker_message m
-             WHERE m.queue_id = which AND m.delay_reason = reason AND coalesce(m.group_name, '') > last
-             ORDER BY coalesce(m.group_name, ''), m.id LIMIT 1;
+            SELECT w.tenant AS name, w.id INTO one FROM broker_waiting w
+             WHERE w.queue_id = which AND w.reason = looked_for AND w.tenant > last
+             ORDER BY w.tenant, w.id LIMIT 1;
             EXIT WHEN NOT FOUND;
             IF looked = most THEN
                 complete := false;
                 EXIT;
             END IF;
-            since := least(since, one.enqueued_at);
+            since := least(since, (SELECT m.enqueued_at FROM broker_message m WHERE m.id = one.id));
             last := one.name;
         END LOOP;
     END LOOP;

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from celery_durable import fanout
 from celery_durable.announcements import Announcements
-from celery_durable.broadcast import Herald
+from celery_durable.broadcast import BroadcastSender
 from celery_durable.options import Options
 from durable_harness.broker import Broker
 from durable_harness.waiting import wait_for
@@ -202,14 +202,14 @@ def test_a_topic_nobody_reads_costs_one_question_while_a_node_listens(
 ) -> None:
     now, asked, announcements = [1000.0], [], Announcements()
     monkeypatch.setattr("celery_durable.announcements.monotonic", lambda: now[0])
-    herald = Herald(lambda _, row: asked.append(row["ask"]) or [], Options(), announcements)
+    sender = BroadcastSender(lambda _, row: asked.append(row["ask"]) or [], Options(), announcements)
     message = {"body": "", "headers": {}, "properties": {}, "content-type": "", "content-encoding": ""}
     if ear:
         announcements.begin(ear)
     for _ in range(60):
-        herald.send(dict(message, properties={}), "topic", "a", if_wanted=True)
+        sender.send(dict(message, properties={}), "topic", "a", if_wanted=True)
         now[0] += 1
     assert asked == ([True] if ear else [True] * 12)
     announcements.hear("topic")
-    herald.send(dict(message, properties={}), "topic", "a", if_wanted=True)
+    sender.send(dict(message, properties={}), "topic", "a", if_wanted=True)
     assert asked[-1] is False

@@ -53,6 +53,6 @@ def test_a_deadlock_reaches_the_caller_that_it_is_resolved_at(broker: Broker) ->
 def test_an_error_that_the_transport_meets_in_its_own_session_is_still_kombus(broker: Broker) -> None:
     broker.query("CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS"
                  " $$ BEGIN RAISE EXCEPTION 'full' USING errcode = '53100'; END $$")  # fmt: skip
-    broker.query("CREATE TRIGGER refuse BEFORE INSERT ON kombu_queue FOR EACH STATEMENT EXECUTE FUNCTION refuse()")
+    broker.query("CREATE TRIGGER refuse BEFORE INSERT ON durable_queue FOR EACH STATEMENT EXECUTE FUNCTION refuse()")
     with pytest.raises(OperationalError, match="full"):
         broker.send("nothing")

@@ -303,7 +303,7 @@ def test_the_tables_may_be_in_a_schema_of_their_own(broker: Broker, taker: Take)
     connection = broker.kombu(**options)
     connection.Producer().publish({}, routing_key="main")
     taker(**options).take(1)[0].ack()
-    assert broker.value("SELECT count(*) FROM post.kombu_message") == 0
+    assert broker.value("SELECT count(*) FROM post.durable_message") == 0
 
 
 def test_an_idle_node_sleeps_until_its_poll(broker: Broker, taker: Take) -> None:
@@ -313,11 +313,11 @@ def test_an_idle_node_sleeps_until_its_poll(broker: Broker, taker: Take) -> None
         idle.channel.node.reader.poll(10)
     assert idle.channel.node.reader.poll_at > monotonic() + 50
     broker.query("UPDATE kombu_judgement SET judged_at = now() - interval '1 h'")
-    assert broker.query("SELECT ready, due, others FROM kombu_message_poll(ARRAY['main'], 1, true, NULL)") == [
+    assert broker.query("SELECT ready, due, others FROM durable_poll(ARRAY['main'], 1, true, NULL)") == [
         ([], None, False)
     ]
     broker.send("nothing", countdown=7)
-    assert 6 < broker.value("SELECT due FROM kombu_message_poll(ARRAY['main'], 1, true, NULL)") <= 7
+    assert 6 < broker.value("SELECT due FROM durable_poll(ARRAY['main'], 1, true, NULL)") <= 7
 
 
 @pytest.mark.parametrize(

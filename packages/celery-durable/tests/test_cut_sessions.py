@@ -94,7 +94,7 @@ def node_pid(taker: Taker) -> int:
 def judge(broker: Broker) -> None:
     """Judge the nodes in two looks, between which more than a second seems to pass."""
     for _ in range(2):
-        broker.query("SELECT kombu_message_judge(NULL, true, 0)")
+        broker.query("SELECT durable_judge(NULL, true, 0)")
         broker.query("UPDATE kombu_node SET suspected_at = suspected_at - interval '1 min'")
 
 
@@ -151,7 +151,7 @@ class TestADeadNode:
         return broker
 
     def judge(self, broker: Broker, *, passes: bool = True) -> Any:
-        judged = broker.query("SELECT others, doubted, moved FROM kombu_message_judge(NULL, true, 0)")
+        judged = broker.query("SELECT others, doubted, moved FROM durable_judge(NULL, true, 0)")
         if passes:
             broker.query("UPDATE kombu_node SET suspected_at = suspected_at - interval '2 s'")
         return judged[0]
@@ -187,7 +187,7 @@ class TestADeadNode:
 
 
 def test_one_node_judges_for_all_once_in_a_second(broker: Broker) -> None:
-    ask = "SELECT others FROM kombu_message_judge(%s, true, 0.95)"
+    ask = "SELECT others FROM durable_judge(%s, true, 0.95)"
     judged = "SELECT judged_at FROM kombu_judgement"
     in_doubt = "SELECT count(*) FROM kombu_node WHERE suspected_at IS NOT NULL"
     broker.query("INSERT INTO kombu_node (lock, name) VALUES (7, 'gone:1'), (8, 'gone:2')")
@@ -207,7 +207,7 @@ def test_a_node_that_comes_while_another_judges_does_not_wait_for_it(broker: Bro
     broker.query("INSERT INTO kombu_judgement VALUES (now() - interval '1 h', true)")
     with broker.connect() as judge_, judge_.cursor() as cursor:
         cursor.execute("SELECT FROM kombu_judgement FOR UPDATE")
-        assert broker.value("SELECT others FROM kombu_message_judge(1, true, 0.95)") is True
+        assert broker.value("SELECT others FROM durable_judge(1, true, 0.95)") is True
         judge_.rollback()
     judge_.close()
 

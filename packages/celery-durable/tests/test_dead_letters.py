@@ -165,13 +165,13 @@ def test_it_works_in_a_transaction_of_sqlalchemy_and_of_another_schema(broker: B
     with broker.connect() as connection, connection.cursor() as cursor:
         cursor.execute("CREATE SCHEMA post; SET search_path = public, post")
         schema.upgrade(connection, options)
-        cursor.execute("INSERT INTO post.kombu_queue (name) VALUES ('main')")
+        cursor.execute("INSERT INTO post.durable_queue (name) VALUES ('main')")
         cursor.execute("INSERT INTO post.kombu_dead_letter (queue, payload, reason) VALUES ('main', '{}', 'lost')")
     engine = create_engine(make_url(broker.url).set(drivername="postgresql+psycopg2"), poolclass=pool.NullPool)
     with engine.begin() as connection:
         [letter] = list_dead(connection, options=options)
         assert redrive(connection, queue="main", options=options).put == [letter.id]
-    assert broker.value("SELECT count(*) FROM post.kombu_message") == 1
+    assert broker.value("SELECT count(*) FROM post.durable_message") == 1
 
 
 @pytest.mark.parametrize("chosen", [{"queue": "main"}, {}], ids=["of a queue", "all"])

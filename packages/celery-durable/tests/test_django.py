@@ -247,6 +247,21 @@ def test_models_read_the_views_and_refuse_to_write(quiet: Shop) -> None:
     assert found == ["one", "main", "ann", "ann", 1, [], [], [], 5]
 
 
+def test_each_state_of_a_message_has_a_model(quiet: Shop) -> None:
+    quiet.does("bill.apply_async(('mug',), task_id='leased')")
+    quiet.broker.query("SELECT durable_claim('main', 1, NULL, 900, 0, 0)")
+    found = quiet.does("""
+        bill.apply_async(("mug",), task_id="ready", headers={"tenant": "ann"})
+        bill.apply_async(("mug",), task_id="waiting", countdown=60)
+        [ready], [waiting], [lease] = (
+            kind.objects.filter(queue__name="main").select_related("message")
+            for kind in (BrokerReady, BrokerWaiting, BrokerLease))
+        answer = [ready.message.task_id, ready.message.tenant, ready.tenant, waiting.message.task_id, waiting.reason,
+                  waiting.tenant, lease.message.task_id, lease.token == lease.message.lease_token, lease.node_id]
+    """)
+    assert found == ["ready", "ann", "ann", "waiting", "eta", "", "leased", True, None]
+
+
 def test_another_url_of_the_same_database_joins_and_one_of_another_database_is_warned_of(shop: Shop) -> None:
     address = shop.broker.url.replace("postgresql:", "durable:")
     found = shop.does(f"""

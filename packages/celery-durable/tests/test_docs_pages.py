@@ -32,8 +32,8 @@ RUN = {
     ("fastapi-and-sqlalchemy", "python"): 2,  # FastAPI is not installed here: FASTAPI takes its place
     ("metrics", "sql"): 7, ("metrics", "yaml"): 1,  # sql_exporter is not installed here: its queries and columns are checked
     ("poolers-and-managed-servers", "python"): 2,  # both addresses are the server's; test_poolers.py has a pooler
-    ("poolers-and-managed-servers", "sql"): 1, ("roles", "python"): 1, ("roles", "sql"): 3, ("sizing", "sql"): 3,
-    ("upgrading", "python"): 1, ("upgrading", "sql"): 2,
+    ("poolers-and-managed-servers", "sql"): 1, ("roles", "python"): 1, ("roles", "sql"): 4, ("sizing", "sql"): 3,
+    ("upgrading", "python"): 1, ("upgrading", "sql"): 3,
 }  # fmt: skip
 FASTAPI = """
 class FastAPI:
@@ -115,7 +115,7 @@ def waiting(broker: Broker) -> int:
 def roles(broker: Broker) -> Iterator[None]:
     """Roles belong to the server: those that a page makes go at the end."""
     yield
-    for (name,) in broker.query("SELECT rolname FROM pg_roles WHERE rolname IN ('web', 'worker', 'monitor')"):
+    for (name,) in broker.query("SELECT rolname FROM pg_roles WHERE rolname IN ('web', 'worker', 'monitor', 'reader')"):
         broker.query(f"DROP OWNED BY {name} CASCADE; DROP ROLE {name}")
 
 
@@ -188,13 +188,22 @@ def sends_with(broker: Broker, settings: str) -> None:
 
 @pytest.mark.usefixtures("roles")
 def test_the_roles_of_the_page_have_their_rights(broker: Broker) -> None:
-    create, revoke, look = blocks("roles", "sql")
+    create, revoke, reader, look = blocks("roles", "sql")
     broker.query(create)
     broker.query(revoke)
     [grants] = blocks("roles", "python")
     with closing(broker.connect()) as connection, connection:
         names_of(grants, connection=connection)
+    broker.query(reader)
     assert broker.query(look) == [(True, False, True)]
+    broker.app.send_task("bill", queue="main")
+    broker.query("SELECT durable_claim('main', 1, NULL, 900, 0, 0)")
+    url = broker.url.replace("//postgres@", "//reader@")
+    with closing(psycopg2.connect(url)) as connection, connection.cursor() as cursor:
+        cursor.execute("SELECT lease_token IS NOT NULL FROM broker_message")  # of a lease, by a function
+        assert cursor.fetchall() == [(True,)]
+        with pytest.raises(InsufficientPrivilege):
+            cursor.execute("SELECT payload FROM durable_message")
 
 
 @pytest.mark.parametrize("page", ["poolers-and-managed-servers", "sizing"])
@@ -228,7 +237,21 @@ def test_an_index_that_was_built_before_is_taken(broker: Broker) -> None:
     built = broker.value("SELECT 'kombu_message_task_queue'::regclass::oid")
     with closing(broker.connect()) as connection, connection:
         schema.upgrade(connection)
-    assert broker.value("SELECT 'kombu_message_task_id'::regclass::oid") == built
+    assert broker.value("SELECT 'durable_message_task'::regclass::oid") == built
+
+
+def test_the_stock_names_go_when_the_last_old_worker_is_gone(broker: Broker) -> None:
+    broker.query("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+    with closing(broker.connect()) as connection, connection:
+        schema.upgrade(connection, to=7)
+        schema.upgrade(connection)
+    names = "SELECT to_regclass('kombu_message') IS NOT NULL, to_regclass('kombu_queue') IS NOT NULL"
+    assert broker.query(names) == [(True, True)]
+    broker.query(blocks("upgrading", "sql")[2])
+    with closing(broker.connect()) as connection, connection:
+        schema.upgrade(connection)
+    broker.app.send_task("bill", queue="main")
+    assert (broker.query(names), waiting(broker)) == ([(False, False)], 1)
 
 
 @pytest.mark.usefixtures("roles")
@@ -260,6 +283,6 @@ def test_metrics_are_read_by_a_role_that_sees_no_payload(broker: Broker, taker: 
             labels, values = (re.findall(rf"{key}: \[(.*)\]", head) for key in ("key_labels", "values"))
             wanted = ", ".join((*labels, *values)).split(", ")
             assert [column.name for column in cursor.description] == wanted, metric
-        for secret in ("payload FROM kombu_message", "payload FROM broker_dead_letter", "* FROM kombu_dead_letter"):
+        for secret in ("payload FROM durable_message", "payload FROM broker_dead_letter", "* FROM kombu_dead_letter"):
             with pytest.raises(InsufficientPrivilege):
                 ask(f"SELECT {secret}")

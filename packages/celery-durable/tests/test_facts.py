@@ -14,19 +14,25 @@ from durable_harness.taker import Taker
 #: three standard errors; the ids, and so the sample, are the same in each run
 NEAR = 0.15
 STATES = {
-    "ready": "true, clock_timestamp(), NULL, n",
-    "delayed": "false, clock_timestamp() + interval '1 h', (ARRAY['eta', 'retry', 'snooze'])[1 + n % 3], NULL",
-    "parked": "false, NULL, 'parked', NULL",
+    "ready": "INSERT INTO durable_ready SELECT id, queue_id, tenant, n FROM made",
+    "delayed": "INSERT INTO durable_waiting SELECT id, queue_id, tenant, (ARRAY['eta', 'retry', 'snooze'])[1 + n % 3],"
+    " clock_timestamp() + interval '1 h' FROM made",
+    "parked": "INSERT INTO durable_waiting SELECT id, queue_id, tenant, 'parked' FROM made",
 }
 FILL = """
-    INSERT INTO kombu_message (queue_id, payload, task_id, user_id, visible, visible_at, delay_reason, rank)
-    SELECT q.id, '{{}}', gen_random_uuid(), {group}, {state} FROM kombu_queue q, generate_series(1, {number}) n
-     WHERE name = '{queue}'"""
+    WITH stored AS (
+        INSERT INTO durable_message (queue_id, payload, task_id, tenant)
+        SELECT q.id, '{{}}', gen_random_uuid(), {group} FROM durable_queue q, generate_series(1, {number}) n
+         WHERE name = '{queue}' RETURNING id, queue_id, tenant),
+    made AS (SELECT id, queue_id, coalesce(tenant, '') AS tenant, row_number() OVER (ORDER BY id) AS n FROM stored)
+    {state}"""
+TABLES = ("durable_message", "durable_ready", "durable_lease", "durable_waiting")
 
 
 @pytest.fixture
 def queues(broker: Broker) -> Broker:
-    broker.query("ALTER TABLE kombu_message SET (autovacuum_enabled = off)")
+    for table in TABLES:
+        broker.query(f"ALTER TABLE {table} SET (autovacuum_enabled = off)")
     broker.query("INSERT INTO kombu_queue (name) VALUES ('main'), ('other')")
     return broker
 
@@ -166,15 +172,13 @@ def test_what_an_old_transaction_keeps_does_not_count(queues: Broker) -> None:
 @pytest.mark.parametrize("analyzed", [True, False], ids=["statistics", "no statistics"])
 def test_what_is_read_is_bounded_however_many_wait(queues: Broker, analyzed: bool) -> None:
     if not analyzed:
-        queues.query("ANALYZE kombu_message")  # of the empty table
+        queues.query(f"ANALYZE {', '.join(TABLES)}")  # of the empty tables
     for state in STATES:
         fill(queues, state, 50_000 if state == "delayed" else 20_000, group="'user' || n % 2")
     if analyzed:
-        queues.query("VACUUM ANALYZE kombu_message")
-    for statement in ("SELECT * FROM kombu_message_facts()", "SELECT * FROM kombu_message_groups('main', NULL, 20)"):
-        reads = [
-            node for node in explain(queues, statement, {}, times=2) if node.get("Relation Name") == "kombu_message"
-        ]
+        queues.query(f"VACUUM ANALYZE {', '.join(TABLES)}")
+    for statement in ("SELECT * FROM durable_facts()", "SELECT * FROM durable_groups('main', NULL, 20)"):
+        reads = [node for node in explain(queues, statement, {}, times=2) if node.get("Relation Name") in TABLES]
         assert reads
         assert {node["Node Type"] for node in reads} <= {"Index Scan", "Index Only Scan"}
         assert sum(node["Actual Rows"] * node["Actual Loops"] for node in reads) < 12_000

@@ -125,7 +125,7 @@ def test_a_queue_s_row_that_is_locked_stops_no_claim(broker: Broker) -> None:
     one.look()
     with broker.connect() as foreign, foreign.cursor() as cursor:
         cursor.execute("SELECT FROM kombu_queue FOR UPDATE")
-        one.channel.node.reader._places["main"]._claimed = 10_000  # the floor is due to be written
+        one.channel.node.reader._positions["main"]._claimed = 10_000  # the floor is due to be written
         broker.send("work")
         one.take(1)
         foreign.rollback()

@@ -23,7 +23,10 @@ LEVELS = """
         RETURN NULL;
     END $$"""
 NOTE_LEVEL = "CREATE TRIGGER note_level AFTER INSERT OR UPDATE OR DELETE ON {} EXECUTE FUNCTION note_level()"
-TABLES = ("kombu_queue", "kombu_message", "kombu_node", "kombu_broadcast", "kombu_dead_letter")
+TABLES = (
+    "durable_queue", "durable_message", "durable_ready", "durable_lease", "durable_waiting", "kombu_node",
+    "kombu_broadcast", "kombu_dead_letter",
+)  # fmt: skip
 
 
 @pytest.fixture(params=["serializable", "repeatable read"])
@@ -138,7 +141,7 @@ def test_a_clock_that_is_ahead_does_not_delay_what_is_published_in_a_serializabl
     taken.take(1)
     with callers[0].cursor() as cursor:
         payload = '{"body": "e30=", "headers": {"id": "one", "eta": "9998-01-01T00:00:00+00:00"}, "properties": {"body_encoding": "base64"}}'
-        cursor.execute("SELECT kombu_message_publish('main', %s, 'one', NULL, NULL, NULL, 100, 'main')", [payload])
+        cursor.execute("SELECT durable_publish('main', %s, 'one', NULL, NULL, NULL, 100, 'main')", [payload])
     callers[0].commit()
     assert [message.headers["id"] for message in taken.take(1)] == ["one"]
 

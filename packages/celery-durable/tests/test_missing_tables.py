@@ -60,9 +60,9 @@ def test_a_database_of_an_older_release_is_named_as_such(empty: Broker) -> None:
 
 def test_a_worker_that_serves_outlives_the_loss_of_a_table(broker: Broker) -> None:
     worker = broker.worker("-c", "1")
-    broker.query("ALTER TABLE kombu_message RENAME TO away; SELECT pg_notify('kombu_message', 'main')")
+    broker.query("ALTER TABLE durable_message RENAME TO away; SELECT pg_notify('kombu_message', 'main')")
     wait_for(lambda: "event=broker_statement_refused" in worker.text)
-    broker.query("ALTER TABLE away RENAME TO kombu_message")
+    broker.query("ALTER TABLE away RENAME TO durable_message")
     broker.send("work", task_id="one")
     wait_for(lambda: broker.left() == 0 and broker.ended() == 1)
 
@@ -74,7 +74,7 @@ def test_the_command_creates_the_schema_that_it_names(broker: Broker) -> None:
         done = subprocess.run(argv, capture_output=True, text=True)
         assert (done.returncode, done.stdout, done.stderr) == (0, f"version {schema.VERSION}\n", "")
     broker.kombu(schema="fresh").Producer().publish({}, routing_key="main")
-    assert broker.value("SELECT count(*) FROM fresh.kombu_message") == 1
+    assert broker.value("SELECT count(*) FROM fresh.durable_message") == 1
 
 
 def test_who_may_use_a_schema_need_not_be_able_to_create_one(broker: Broker) -> None:

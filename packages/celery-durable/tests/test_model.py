@@ -40,6 +40,11 @@ SQL = statements(OPTIONS)
 GROUPS = ("ann", "bob")
 TABLE = """SELECT task_id, CASE WHEN visible THEN 'ready' WHEN lease_token IS NOT NULL THEN 'leased' ELSE delay_reason END,
                   started_at IS NOT NULL, retry_count, snooze_count, lost_count FROM kombu_message"""
+#: Messages that do not stand in exactly one place, and places of messages that are gone.
+ASTRAY = """
+    SELECT coalesce(m.id, s.id), count(s.id) FROM durable_message AS m FULL JOIN (
+           SELECT id FROM durable_ready UNION ALL SELECT id FROM durable_lease UNION ALL SELECT id FROM durable_waiting) AS s
+        ON s.id = m.id GROUP BY 1, m.id HAVING count(s.id) <> 1 OR m.id IS NULL"""
 EXAMPLES, STEPS = int(os.environ.get("BROKER_MODEL_EXAMPLES", "25")), int(os.environ.get("BROKER_MODEL_STEPS", "50"))
 
 
@@ -86,7 +91,8 @@ class History(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.broker.query("TRUNCATE kombu_message, kombu_dead_letter, kombu_group, kombu_node; DELETE FROM kombu_queue")
+        self.broker.query("TRUNCATE durable_message, durable_ready, durable_lease, durable_waiting, kombu_dead_letter,"
+                          " kombu_group, kombu_node; DELETE FROM durable_queue")  # fmt: skip
         self.connection = self.broker.connect()
         self.connection.autocommit = True
         self.run = runner(self.connection)
@@ -155,7 +161,7 @@ class History(RuleBasedStateMachine):
         waiting = {name for name, message in self.messages.items() if message.state == "ready"}
         holder.node.prefetch_count = len(holder.node.held) + number
         holder.node.reader.hear("main", None)
-        holder.node.reader._places["main"].budget.due_at = 0
+        holder.node.reader._positions["main"].budget.due_at = 0
         holder.node.reader.poll_at = holder.node.reader.watch_at = inf
         holder.node.pacing = CommitPacing()
         holder.node.step()
@@ -250,7 +256,7 @@ class History(RuleBasedStateMachine):
         doomed._pid = -1
         self.holders[which] = self.new_holder()
         for _ in range(2):  # in doubt, and dead a second later
-            self.run("SELECT kombu_message_judge(NULL, true, 0)", {})
+            self.run("SELECT durable_judge(NULL, true, 0)", {})
             self.run("UPDATE kombu_node SET suspected_at = suspected_at - interval '1 min'", {})
         for message in self.messages.values():
             if message.token in held:
@@ -294,6 +300,7 @@ class History(RuleBasedStateMachine):
             (name, m.state, m.started, m.retries, m.snoozes, m.losses) for name, m in self.messages.items()
         }  # fmt: skip
         assert set(self.run(TABLE, {})) == expected
+        assert self.run(ASTRAY, {}) == []
         assert sorted(row[0] for row in self.run("SELECT task_id FROM kombu_dead_letter", {})) == sorted(self.dead)
         assert {row[0] for row in self.run("SELECT name FROM kombu_group", {})} == self.parked
 

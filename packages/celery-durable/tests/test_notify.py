@@ -57,7 +57,7 @@ def sleeper(broker: Broker, prefetch: int = 1) -> Taker:
     """A consumer that has looked and found nothing."""
     taker = Taker(broker.kombu(poll_seconds=60), ("main",), prefetch)
     taker.look()
-    wait_for(lambda: taker.look(0.01) or taker.channel.node.reader._places["main"].sleep == 2)
+    wait_for(lambda: taker.look(0.01) or taker.channel.node.reader._positions["main"].sleep == 2)
     return taker
 
 
@@ -141,7 +141,7 @@ def slowly(broker: Broker) -> Iterator[Any]:
                 DECLARE got boolean := pg_catalog.{function}(a, b);
                 BEGIN PERFORM pg_sleep(30); RETURN got; END $$""")
         # a publish has a path of its own, where nobody else's functions come first
-        cursor.execute("ALTER FUNCTION kombu_message_publish SET search_path = public, pg_catalog")
+        cursor.execute("ALTER FUNCTION durable_publish SET search_path = public, pg_catalog")
         cursor.execute("SET statement_timeout = 200")
     yield connection
     connection.close()
@@ -193,7 +193,7 @@ def test_a_publisher_that_did_not_see_the_sleeper_is_waited_for(
     broker.send("work", producer=producer_in(publisher), queue="main")  # the only node is at work: tells nobody
     first.ack()
     taker.take(1)[0].ack()
-    wait_for(lambda: taker.look(0.01) or taker.channel.node.reader._places["main"].sleep == 1)
+    wait_for(lambda: taker.look(0.01) or taker.channel.node.reader._positions["main"].sleep == 1)
     listener.heard()
     publisher.commit()
     publisher.close()

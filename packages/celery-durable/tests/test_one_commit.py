@@ -15,7 +15,7 @@ from durable_harness.broker import PREFIX, Broker
 from kombu.exceptions import OperationalError
 
 #: How many messages, in how many transactions.
-STORED = "SELECT count(*), count(DISTINCT xmin::text) FROM kombu_message"
+STORED = "SELECT count(*), count(DISTINCT xmin::text) FROM durable_message"
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def test_the_header_of_a_chord_is_one_commit_with_its_nested_groups(broker: Brok
     chord([work(1), chain(work(2), work(3)), inner], work()).apply_async()
     # The task that waits for a chord without a counter in its backend is sent before.
     headers = (
-        "SELECT count(*), count(DISTINCT xmin::text) FROM kombu_message WHERE payload::json #>> '{headers,task}' = %s"
+        "SELECT count(*), count(DISTINCT xmin::text) FROM durable_message WHERE payload::json #>> '{headers,task}' = %s"
     )
     assert broker.query(headers, f"{PREFIX}.work") == [(7, 1)]
 
@@ -74,7 +74,7 @@ def test_a_canvas_stays_in_the_caller_s_transaction(broker: Broker, work: Any, k
     connection.close()
     assert broker.left() > 0
     work(9).apply_async()
-    assert broker.query("SELECT count(DISTINCT xmin::text) FROM kombu_message") == [(2,)]
+    assert broker.query("SELECT count(DISTINCT xmin::text) FROM durable_message") == [(2,)]
 
 
 def test_of_a_group_with_a_held_key_nothing_is_stored(broker: Broker, work: Any) -> None:

@@ -129,7 +129,7 @@ def test_waking_does_not_read_what_waits(broker: Broker) -> None:
         " SELECT (SELECT id FROM kombu_queue WHERE name = 'main'), 'x', false, n, 'g' || n % 3, 'parked'"
         "   FROM generate_series(1, 30000) n"
     )
-    explain = "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) SELECT kombu_message_wake((SELECT id FROM kombu_queue), 'g1', 1)"
+    explain = "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) SELECT durable_wake((SELECT id FROM kombu_queue), 'g1', 1)"
     with broker.connect() as connection, connection.cursor() as cursor:
         for _ in range(3):  # the first ones fill the session's caches
             cursor.execute(explain)

@@ -149,7 +149,7 @@ def test_a_task_that_parks_on_a_queue_that_is_not_there_is_woken_where_it_is(bro
     token = broker.value(
         "UPDATE kombu_message SET visible = false, lease_token = gen_random_uuid() RETURNING lease_token"
     )
-    broker.query("SELECT kombu_message_retry('ann0', %s, 'nowhere', '{}', NULL, true, true, 30, 'nowhere')", token)
+    broker.query("SELECT durable_retry('ann0', %s, 'nowhere', '{}', NULL, true, true, 30, 'nowhere')", token)
     assert broker.query(ORPHANS) == []
     assert wakes(broker) == [("ann0",)]
 

@@ -12,6 +12,8 @@ from durable_harness.taker import Taker
 
 SQL = statements(Options(listen=False))
 MESSAGES = 6000
+#: What a claim or a publish reads in any case, in pages: there are some 20.
+ELSEWHERE = 35
 
 
 def buffers(connection: Any, statement: str, given: Parameters) -> int:
@@ -33,17 +35,17 @@ def test_the_dead_entries_of_an_old_transaction_are_read_once_in_a_while_only(br
     for _ in range(MESSAGES // 100):
         for message in taker.take(100):
             message.ack()
-    place = taker.channel.node.reader._places["main"]
+    position = taker.channel.node.reader._positions["main"]
     claim = {"queue": "main", "count": 1, "owner": None, "lease": 15, "sleep": 0}
     connection = broker.connect()
     whole = buffers(connection, SQL.claim, {**claim, "floor": 0})
-    since = buffers(connection, SQL.claim, {**claim, "floor": place.rank})
+    since = buffers(connection, SQL.claim, {**claim, "floor": position.rank})
     publish = buffers(connection, SQL.publish, ("main", "{}", None, None, None, None, 100, None, None))
     connection.rollback()
     connection.close()
     old.rollback()
     old.close()
-    assert whole > 400  # the hazard is there: every page of what was claimed
-    assert since < whole / 10
-    assert publish < whole / 2  # as the floor that was written down says
+    assert whole > since + MESSAGES / 100  # the hazard is there: every page of what was claimed, which are narrow rows
+    assert since < ELSEWHERE
+    assert publish < ELSEWHERE  # as the floor that was written down says
     assert broker.value("SELECT rank_floor FROM kombu_queue WHERE name = 'main'") > 0

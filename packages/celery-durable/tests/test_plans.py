@@ -1,5 +1,7 @@
 """Claims and polls read their own index, whatever the statistics say and whoever waits in front."""
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -7,41 +9,48 @@ from celery_durable.options import Options
 from celery_durable.statements import statements
 from durable_harness.broker import Broker
 from durable_harness.database import Database
-from durable_harness.plans import explain
+from durable_harness.plans import explain, nodes
 from psycopg2.extensions import AsIs
 
 FILL = """
-    INSERT INTO kombu_message (queue_id, payload, visible, visible_at, task_id, rank)
-    SELECT queue.id, repeat('x', 300), %s, CASE WHEN NOT %s THEN now() + interval '1 h' END, gen_random_uuid(), n
-      FROM kombu_queue AS queue, generate_series(1, %s) AS n WHERE name = %s"""
+    WITH made AS (
+        INSERT INTO durable_message (queue_id, payload, task_id)
+        SELECT queue.id, repeat('x', 300), gen_random_uuid()
+          FROM durable_queue AS queue, generate_series(1, %s) AS n WHERE name = %s RETURNING id, queue_id)
+    """
+READY = FILL + "INSERT INTO durable_ready SELECT id, queue_id, '', row_number() OVER () FROM made"
+DELAYED = FILL + "INSERT INTO durable_waiting SELECT id, queue_id, '', 'eta', now() + interval '1 h' FROM made"
+TABLES = ("durable_message", "durable_ready", "durable_lease", "durable_waiting")
 SQL = statements(Options(listen=False))
+README = (Path(__file__).parents[1] / "README.md").read_text()
 
 
 @pytest.fixture(params=["without statistics", "with statistics", "with statistics of an empty table"])
 def crowded(database: Database, broker: Broker, request: pytest.FixtureRequest) -> Broker:
     """Thousands of delayed messages before the ready ones, and another queue full of ready ones."""
     database.make()  # without statistics of what other tests had in it
-    broker.query("ALTER TABLE kombu_message SET (autovacuum_enabled = off)")
+    for table in TABLES:
+        broker.query(f"ALTER TABLE {table} SET (autovacuum_enabled = off)")
     broker.query("INSERT INTO kombu_queue (name) VALUES ('main'), ('other'), ('empty')")
     if "empty" in request.param:
-        broker.query("VACUUM ANALYZE kombu_message")
-    for visible, number, queue in ((False, 10_000, "main"), (True, 2_500, "main"), (True, 10_000, "other")):
-        broker.query(FILL, visible, visible, number, queue)
+        broker.query(f"VACUUM ANALYZE {', '.join(TABLES)}")
+    for fill, number, queue in ((DELAYED, 10_000, "main"), (READY, 2_500, "main"), (READY, 10_000, "other")):
+        broker.query(fill, number, queue)
     if request.param == "with statistics":
-        broker.query("VACUUM ANALYZE kombu_message")
+        broker.query(f"VACUUM ANALYZE {', '.join(TABLES)}")
     return broker
 
 
 def of_messages(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [
-        node for node in found if node.get("Relation Name") == "kombu_message" and node["Node Type"] != "ModifyTable"
-    ]
+    return [node for node in found if node.get("Relation Name") in TABLES and node["Node Type"] != "ModifyTable"]
 
 
 def test_a_claim_reads_the_index_of_ready_messages_only(crowded: Broker) -> None:
     given = {"queue": "main", "count": 32, "owner": 1, "lease": 15, "floor": 0, "sleep": 0}
     found = explain(crowded, SQL.claim, given, times=10)
-    assert {node.get("Index Name") for node in of_messages(found)} == {"kombu_message_ready", "kombu_message_pkey"}
+    assert {node.get("Index Name") for node in of_messages(found)} == {
+        "durable_ready_order", "durable_ready_pkey", "durable_message_pkey",
+    }  # fmt: skip
     assert "Sort" not in {node["Node Type"] for node in found}
     assert sum(node.get("Rows Removed by Filter", 0) for node in found) == 0
     assert max(node["Actual Rows"] for node in of_messages(found)) == 32
@@ -52,7 +61,7 @@ def test_a_publish_reads_the_ends_of_two_indexes(crowded: Broker) -> None:
         return ("main", "{}", None, user, None, delay, 100, None, None)
 
     assert of_messages(explain(crowded, SQL.publish, given("ann", 60), 10)) == []
-    last, head = "kombu_message_group", "kombu_message_ready"
+    last, head = "durable_ready_tenant", "durable_ready_order"
     for user, indexes in (("ann", {last}), (AsIs("gen_random_uuid()::text"), {last, head})):  # again and again, or new
         found = of_messages(explain(crowded, SQL.publish, given(user), 10))
         assert {node.get("Index Name") for node in found} == indexes
@@ -66,3 +75,48 @@ def test_a_poll_scans_no_table(crowded: Broker, since: str | None) -> None:
         scans = of_messages(explain(crowded, SQL.poll, given, times=2))
         assert "Seq Scan" not in {node["Node Type"] for node in scans}
         assert sum(node.get("Rows Removed by Filter", 0) + node["Actual Rows"] for node in scans) <= 10
+
+
+def test_a_fence_reads_an_index_though_its_plan_was_made_for_one_page(database: Database, broker: Broker) -> None:
+    """The function that reads the token keeps its plan for a session; after a quiet minute its table is one page."""
+    database.make()
+    broker.query("ALTER TABLE durable_lease SET (autovacuum_enabled = off)")
+    broker.query("INSERT INTO durable_queue (name) VALUES ('main')")
+    broker.query("SELECT durable_publish('main', '{}', 'one', NULL, NULL, NULL, 100, 'main')")
+    token = broker.value("SELECT token FROM durable_claim('main', 1, NULL, 900, 0, 0)")
+    broker.query("VACUUM ANALYZE durable_lease")
+    read = "SELECT seq_scan FROM pg_stat_xact_user_tables WHERE relname = 'durable_lease'"
+    with broker.connect() as connection, connection.cursor() as cursor:
+        for _ in range(10):
+            cursor.execute("SELECT durable_lease_token(id) FROM durable_message")
+            assert cursor.fetchall() == [(token,)]
+        cursor.execute(read)
+        assert cursor.fetchall() == [(0,)]
+    connection.close()
+
+
+def plan(broker: Broker, statement: str) -> list[dict[str, Any]]:
+    return nodes(broker.value(f"EXPLAIN (ANALYZE, FORMAT JSON) {statement}")[0]["Plan"])
+
+
+@pytest.mark.parametrize("view", ["broker_message", "kombu_message"])
+def test_where_one_message_stands_is_read_for_that_one(crowded: Broker, view: str) -> None:
+    is_ready = "is_ready" if view == "broker_message" else "visible"
+    task = crowded.value("SELECT task_id FROM durable_message JOIN durable_ready USING (id) LIMIT 1")
+    found = of_messages(plan(crowded, f"SELECT {is_ready} FROM {view} WHERE task_id = '{task}'"))
+    assert [node["Relation Name"] for node in found] == ["durable_message", "durable_ready"]
+    assert max(node["Actual Rows"] for node in found) == 1
+
+
+def test_a_purge_looks_no_row_up_by_its_id(crowded: Broker) -> None:
+    deletes = [node for node in explain(crowded, SQL.purge, {"queue": "main"}) if node["Node Type"] == "ModifyTable"]
+    assert sum(node["Plans"][0]["Actual Rows"] for node in deletes) == 2 * 12_500
+    assert {node["Plans"][0]["Node Type"] for node in deletes} <= {"Tid Scan", "Seq Scan"}
+
+
+def test_the_list_of_what_waits_begins_with_what_waits(crowded: Broker) -> None:
+    [statement] = re.findall(r"`(SELECT m\.task_id, w\.reason[^`]+)`", README)
+    found = plan(crowded, f"{statement} LIMIT 10")
+    assert {node.get("Relation Name") for node in of_messages(found)} == {"durable_waiting", "durable_message"}
+    assert not any(node.get("Subplan Name") for node in found)
+    assert len(crowded.query(statement)) == 10_000

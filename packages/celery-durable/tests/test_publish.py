@@ -41,7 +41,7 @@ def test_a_session_that_ends_before_the_declaration_of_a_queue_is_replaced(broke
     queue = Queue("new", Exchange(exchange), routing_key="new")
     producer = connection.Producer()
     producer.publish({}, exchange=exchange, routing_key="old", declare=[queue], retry=True)
-    broker.query("TRUNCATE kombu_message")
+    broker.query("DELETE FROM kombu_message")
     broker.end_sessions()
     other = Queue("newer", Exchange(exchange), routing_key="newer")
     producer.publish({}, exchange=exchange, routing_key="newer", declare=[other], retry=True)

@@ -53,7 +53,7 @@ def test_a_batch_of_the_transports_own_producer_is_one_transaction(broker: Broke
         for _ in range(120):
             broker.app.send_task(f"{PREFIX}.work", producer=producer)
         assert broker.left() == 100
-    assert broker.query("SELECT count(*), count(DISTINCT xmin::text) FROM kombu_message") == [(120, 3)]
+    assert broker.query("SELECT count(*), count(DISTINCT xmin::text) FROM durable_message") == [(120, 3)]
 
 
 def test_the_same_task_twice_in_a_batch_is_one_and_a_held_key_is_told(broker: Broker) -> None:

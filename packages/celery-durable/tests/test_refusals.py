@@ -13,7 +13,7 @@ from durable_harness.waiting import wait_for
 from kombu import Connection
 
 LOCKS = "SELECT lock FROM kombu_node"
-GIVE_BACK = "kombu_message_give_back("
+GIVE_BACK = "durable_give_back("
 
 
 @pytest.fixture
@@ -36,8 +36,8 @@ def pid(taker: Taker) -> Any:
 @pytest.mark.parametrize(
     ("breaks", "mends"),
     [
-        ("ALTER TABLE kombu_message RENAME TO away", "ALTER TABLE away RENAME TO kombu_message"),
-        ("ALTER FUNCTION kombu_message_lease RENAME TO away", "ALTER FUNCTION away RENAME TO kombu_message_lease"),
+        ("ALTER TABLE durable_message RENAME TO away", "ALTER TABLE away RENAME TO durable_message"),
+        ("ALTER FUNCTION durable_take RENAME TO away", "ALTER FUNCTION away RENAME TO durable_take"),
     ],
     ids=["table", "function"],
 )
@@ -70,10 +70,10 @@ def test_whoever_was_refused_judges_no_lease_before_its_holder_could_renew_it(
     one, other = (Taker(broker.kombu(poll_seconds=0.2, lease_seconds=900), ("main",), 3) for _ in range(2))
     one.take(1)
     other.look()
-    broker.query("ALTER FUNCTION kombu_message_poll RENAME TO away")
+    broker.query("ALTER FUNCTION durable_poll RENAME TO away")
     broker.query("UPDATE kombu_message SET started_at = now(), visible_at = now() - interval '1 s'")
     wait_for(lambda: other.look(0.1) or "broker_statement_refused" in caplog.text)
-    broker.query("ALTER FUNCTION away RENAME TO kombu_message_poll")
+    broker.query("ALTER FUNCTION away RENAME TO durable_poll")
     polled = other.channel.node.reader._clock
     wait_for(lambda: other.look(0.1) or other.channel.node.reader._clock != polled)
     assert other.got == []
@@ -86,11 +86,11 @@ def test_whoever_was_refused_doubts_no_node_before_it_could_take_its_lock(
     one = Taker(broker.kombu(poll_seconds=0.2), ("main",), 3)
     one.look()
     monkeypatch.setattr("celery_durable.session.SETTLE_SECONDS", 600.0)
-    broker.query("ALTER FUNCTION kombu_message_poll RENAME TO away")
+    broker.query("ALTER FUNCTION durable_poll RENAME TO away")
     wait_for(lambda: one.look(0.1) or "broker_statement_refused" in caplog.text)
     broker.query("INSERT INTO kombu_node (lock, name) VALUES (7, 'away:1')")
     broker.query("UPDATE kombu_judgement SET judged_at = now() - interval '1 h'")
-    broker.query("ALTER FUNCTION away RENAME TO kombu_message_poll")
+    broker.query("ALTER FUNCTION away RENAME TO durable_poll")
     polled = one.channel.node.reader._clock
     wait_for(lambda: one.look(0.1) or one.channel.node.reader._clock != polled)
     assert broker.query("SELECT suspected_at FROM kombu_node WHERE lock = 7") == [(None,)]
@@ -101,7 +101,7 @@ def test_a_cancelled_statement_leaves_the_node_its_session(broker: Broker) -> No
     one.look()
     before = pid(one)
     with broker.connect() as foreign, foreign.cursor() as cursor:
-        cursor.execute("LOCK TABLE kombu_message IN ACCESS EXCLUSIVE MODE")
+        cursor.execute("LOCK TABLE durable_message, durable_ready IN ACCESS EXCLUSIVE MODE")
         one.channel.node.session._database.run("SET statement_timeout = 100")
         one.channel.node.reader.hear("main", None)
         one.look()

@@ -1,22 +1,23 @@
 """A role that publishes and a role that works: each can do all of its work, and nothing else."""
 
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
-from typing import Any
+from contextlib import closing
 
-import psycopg2
 import pytest
-from celery import Celery
 from celery_durable import DuplicateKey, schema
 from celery_durable.dead_letters import redrive
 from celery_durable.errors import Unsafe
 from celery_durable.publish import producer_in
 from celery_durable.template import Template, send_many
 from durable_harness.broker import Broker
+from durable_harness.roles import Role
 from durable_harness.waiting import wait_for
-from psycopg2.errors import InsufficientPrivilege
 
 TABLES = (
+    "durable_message",
+    "durable_ready",
+    "durable_lease",
+    "durable_waiting",
+    "durable_queue",
     "kombu_message",
     "kombu_queue",
     "kombu_group",
@@ -26,61 +27,32 @@ TABLES = (
     "kombu_broadcast",
     "kombu_schema",
 )
-VIEWS = ("broker_message", "broker_queue", "broker_group", "broker_dead_letter", "broker_node", "broker_facts")
+VIEWS = (
+    "broker_message", "broker_queue", "broker_group", "broker_dead_letter", "broker_node", "broker_facts", "broker_ready",
+    "broker_lease", "broker_waiting",
+)  # fmt: skip
 #: What workers and operators call.
 CALLS = (
-    "kombu_message_claim('main', 1, 1, 15, 0, 0)", "kombu_message_lease(1, 1, 1, 15, 0)",
-    "kombu_message_settle('{1}', '{00000000-0000-0000-0000-000000000000}', '{}', '{}', '{}', false)",
-    "kombu_message_give_back('{1}', '{00000000-0000-0000-0000-000000000000}', 'died')",
-    "kombu_message_retry('a', '00000000-0000-0000-0000-000000000000', 'main', '', 0, false, false, 0, '')",
-    "kombu_message_poll('{main}', 1, true, NULL)", "kombu_message_rescue(1, now(), 1)", "kombu_message_probe(1, now(), 1)",
-    "kombu_message_judge(1, true, 0)", "kombu_message_leave(1)",
-    "kombu_message_promote(1, '-infinity', now(), true, 1)", "kombu_message_take_in(1, 1)",
-    "kombu_message_park('main', 'ann', 30)", "kombu_message_wake(1, 'ann', 1)", "kombu_message_redrive('{1}')",
-    "kombu_message_parks(1, 'ann', 1, 1, 1)", "kombu_message_facts()", "kombu_message_groups('main', NULL, 5)",
+    "durable_claim('main', 1, 1, 15, 0, 0)", "durable_take(1, 1, 1, 15, 0)",
+    "durable_settle('{1}', '{00000000-0000-0000-0000-000000000000}', '{}', '{}', '{}', false)",
+    "durable_give_back('{1}', '{00000000-0000-0000-0000-000000000000}', 'died')",
+    "durable_retry('a', '00000000-0000-0000-0000-000000000000', 'main', '', 0, false, false, 0, '')",
+    "durable_poll('{main}', 1, true, NULL)", "durable_rescue(1, now(), 1)", "durable_probe(1, now(), 1)",
+    "durable_judge(1, true, 0)", "durable_leave(1)",
+    "durable_promote(1, '-infinity', now(), true, 1)", "durable_release('{1}', 'died')",
+    "durable_keep(1, true)", "durable_drop(1)", "durable_revoke('{a}')", "durable_purge('none')",
+    "durable_park('main', 'ann', 30)", "durable_wake(1, 'ann', 1)", "durable_redrive('{1}')",
+    "durable_parks(1, 'ann', 1, 1, 1)", "durable_facts()", "durable_groups('main', NULL, 5)",
     "broker_park('main', 'ann', 30)", "broker_wake('main', 'ann', 1)", "broker_move('ann', 'main', 'main')",
-    "broker_forget('ann')", "broker_regroup('a', 'ann', 'main', 1, 1, 1)", "broker_request_cancel('a')",
+    "broker_forget('ann')", "broker_hold('a')", "broker_delete('a')",
+    "broker_regroup('a', 'ann', 'main', 1, 1, 1)", "broker_request_cancel('a')",
     "broker_pause('main')", "broker_resume('main')", "broker_redrive('{1}')", "broker_group_facts('main', NULL, 5)",
 )  # fmt: skip
 HARM = (
     "CREATE TABLE mine ()", "CREATE SCHEMA mine", "UPDATE kombu_schema SET version = 1", "DELETE FROM kombu_schema",
-    "TRUNCATE kombu_message", "DROP TABLE kombu_message", "ALTER TABLE kombu_message ADD mine int", "DELETE FROM kombu_queue",
-    "CREATE INDEX ON kombu_message (payload)", "DROP FUNCTION broker_channel", "SELECT FROM private", "CREATE ROLE mine",
+    "TRUNCATE durable_message", "DROP TABLE durable_ready", "ALTER TABLE durable_message ADD mine int",
+    "DELETE FROM durable_queue", "CREATE INDEX ON durable_message (payload)", "DROP FUNCTION broker_channel", "SELECT FROM private", "CREATE ROLE mine",
 )  # fmt: skip
-
-
-class Role:
-    """A role of the cluster, for one test."""
-
-    def __init__(self, broker: Broker, name: str, **options: Any) -> None:
-        self.broker, self.name, self.options = broker, name, options
-        self.url = broker.url.replace("//postgres@", f"//{name}@")
-        broker.query(f"CREATE ROLE {name} LOGIN")
-        broker.stack.callback(broker.query, f"DROP OWNED BY {name} CASCADE; DROP ROLE {name}")
-        self.app = Celery(set_as_current=False, broker=f"durable+{self.url}")
-        self.app.conf.update(
-            task_ignore_result=True, task_default_queue="main", task_publish_retry=False,
-            broker_transport_options=options,
-        )  # fmt: skip
-        broker.stack.callback(self.app.close)
-
-    def grant(self, right: str) -> "Role":
-        with closing(self.broker.connect()) as connection, connection:
-            schema.grant(connection, self.name, right, self.options)
-        return self
-
-    @contextmanager
-    def connected(self) -> Iterator[Any]:
-        with closing(psycopg2.connect(self.url)) as connection:
-            yield connection
-
-    def may(self, statement: str) -> bool:
-        with self.connected() as connection, connection.cursor() as cursor:
-            try:
-                cursor.execute(statement)
-            except InsufficientPrivilege:
-                return False
-            return True
 
 
 @pytest.fixture
@@ -164,9 +136,11 @@ def test_a_publisher_may_do_nothing_else(broker: Broker, publisher: Role) -> Non
         "UPDATE kombu_message SET payload = ''",
         "UPDATE kombu_group SET rank = 0",
         "UPDATE kombu_queue SET name = 'x'",
+        "UPDATE durable_message SET payload = ''",
+        "UPDATE durable_queue SET name = 'x'",
     ]
     acts += ["UPDATE broker_message SET started_at = now()", "SELECT payload FROM kombu_message FOR UPDATE"]
-    acts += ["SELECT nextval('message_id_sequence')", "LOCK kombu_message", "SELECT count(*) FROM kombu_message"]
+    acts += ["SELECT nextval('message_id_sequence')", "LOCK durable_message", "SELECT count(*) FROM durable_message"]
     acts += [f"SELECT * FROM {call}" for call in CALLS]
     assert [act for act in (*acts, *HARM) if publisher.may(act)] == []
 
@@ -178,13 +152,15 @@ def test_a_publisher_cannot_put_objects_of_its_own_in_the_way(broker: Broker, pu
     publisher.app.send_task("bill", task_id="first", headers={"unique_key": "k"})
     with publisher.connected() as connection, connection.cursor() as cursor:
         cursor.execute("""
-            CREATE TEMP TABLE kombu_queue (id int, name text, rank_floor bigint, paused_at timestamptz);
-            CREATE TEMP TABLE kombu_message (LIKE pg_class);
+            CREATE TEMP TABLE durable_queue (id int, name text, rank_floor bigint, paused_at timestamptz);
+            CREATE TEMP TABLE durable_message (LIKE pg_class);
+            CREATE TEMP TABLE durable_ready (LIKE pg_class);
+            CREATE TEMP TABLE durable_waiting (LIKE pg_class);
             CREATE TEMP TABLE kombu_group (queue_id int, name text);
-            INSERT INTO pg_temp.kombu_queue VALUES (77, 'main', 0, NULL);
-            CREATE FUNCTION mine.kombu_message_place(integer, bigint, text, integer) RETURNS bigint LANGUAGE plpgsql AS
+            INSERT INTO pg_temp.durable_queue VALUES (77, 'main', 0, NULL);
+            CREATE FUNCTION mine.durable_place(integer, bigint, text, integer) RETURNS bigint LANGUAGE plpgsql AS
                 $$ BEGIN RAISE 'mine'; END $$;
-            CREATE FUNCTION mine.kombu_message_wanted(integer) RETURNS boolean LANGUAGE plpgsql AS
+            CREATE FUNCTION mine.durable_wanted(integer) RETURNS boolean LANGUAGE plpgsql AS
                 $$ BEGIN RAISE 'mine'; END $$;
             CREATE FUNCTION mine.same(varchar, text) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE 'mine'; END $$;
             CREATE OPERATOR mine.= (LEFTARG = varchar, RIGHTARG = text, FUNCTION = mine.same);
@@ -207,9 +183,9 @@ def test_nobody_is_a_publisher_by_himself(broker: Broker) -> None:
     broker.query("GRANT USAGE ON SCHEMA public TO stranger")
     broker.query("INSERT INTO kombu_queue (name) VALUES ('main')")
     calls = (
-        "kombu_message_publish('main', '{}', 'a', NULL, NULL, NULL, 100, 'main')", "kombu_message_in_the_way('main', 'a', NULL)",
-        "kombu_message_publish_many('{main}', '{x}', '{a}', '{NULL}', '{NULL}', '{NULL}', '{100}')",
-        "kombu_queue_add('x')", "kombu_queue_exists('x')", "kombu_queue_size('x')",
+        "durable_publish('main', '{}', 'a', NULL, NULL, NULL, 100, 'main')", "durable_in_the_way('main', 'a', NULL)",
+        "durable_publish_many('{main}', '{x}', '{a}', '{NULL}', '{NULL}', '{NULL}', '{100}')",
+        "durable_queue_add('x')", "durable_queue_exists('x')", "durable_queue_size('x')",
     )  # fmt: skip
     assert [call for call in calls if stranger.may(f"SELECT * FROM {call}")] == []
     stranger.grant("publisher")
@@ -232,14 +208,14 @@ def test_a_publisher_of_a_schema_publishes_there(broker: Broker) -> None:
     role = Role(broker, "hand", **options).grant("publisher")
     broker.stack.callback(broker.query, "DROP SCHEMA post CASCADE")
     with role.connected() as connection, connection.cursor() as cursor:
-        cursor.execute("CREATE TEMP TABLE kombu_queue (id int, name text, rank_floor bigint)")
+        cursor.execute("CREATE TEMP TABLE durable_queue (id int, name text, rank_floor bigint)")
         role.app.send_task("bill", producer=producer_in(connection, options))
         send_many(connection, role.app, "bill", [((), {})] * 2, queue="main", broker_options=options)
         connection.commit()
     role.app.send_task("bill")
-    assert broker.value("SELECT count(*) FROM post.kombu_message") == 4
-    assert not role.may("SELECT FROM post.kombu_message")
-    assert not role.may("SELECT public.kombu_queue_exists('main')")
+    assert broker.value("SELECT count(*) FROM post.durable_message") == 4
+    assert not role.may("SELECT FROM post.durable_message")
+    assert not role.may("SELECT public.durable_queue_exists('main')")
 
 
 @pytest.fixture
@@ -294,6 +270,7 @@ def test_a_role_that_could_write_messages_before_goes_on_after_the_upgrade(broke
         schema.upgrade(connection)
     role.app.send_task("bill", task_id="one", headers={"tenant": "ann"})
     assert waiting(broker) == {"one": "ann"}
+    assert role.may("SELECT kombu_message_publish('main', '{}', 'two', NULL, NULL, NULL, 100, 'main')")  # as before
     assert [call for call in CALLS if not role.may(f"SELECT * FROM {call}")] == []
 
 
@@ -301,7 +278,7 @@ def test_the_command_grants(broker: Broker) -> None:
     hand, mill = Role(broker, "hand"), Role(broker, "mill")
     assert schema.main([broker.url, "--grant-publisher", "hand", "--grant-worker", "mill"]) is None
     hand.app.send_task("bill", task_id="one")
-    assert mill.may("SELECT payload FROM kombu_message")
+    assert mill.may("SELECT payload FROM durable_message")
     assert 'role "nobody" does not exist' in str(schema.main([broker.url, "--grant-publisher", "nobody"]))
     for wrong in (["--grant-publisher"], ["--grant-owner", "hand"], ["-x"]):
         assert str(schema.main([broker.url, *wrong])).startswith("usage: ")

@@ -97,13 +97,13 @@ def test_what_is_under_way_is_overdue_after_a_while(
     opened()
     database.check()
     proxy.freeze()
-    crashed: list[bool] = []
-    database.start("SELECT 2", {}, lambda _: None, lambda: crashed.append(True))
+    failures: list[bool] = []
+    database.start("SELECT 2", {}, lambda _: None, lambda: failures.append(True))
     database.check()
     monkeypatch.setattr(async_database, "ANSWER_SECONDS", 0.0)
     with pytest.raises(psycopg2.OperationalError, match="no answer"):
         database.check()
-    assert crashed == [True]
+    assert failures == [True]
     database.close()
 
 

@@ -153,6 +153,18 @@ def test_a_retry_to_the_queue_of_the_other_message_stays_on_its_own(both: Broker
         assert both.query("SELECT broker_wake('mail', 'ann', 1)") == [("one",)]
 
 
+def test_a_retry_to_another_queue_moves_its_message_once(both: Broker) -> None:
+    """However many queues there are: each further try may end otherwise, if the other message ends meanwhile."""
+    both.query("INSERT INTO kombu_queue (name) SELECT 'queue' || n FROM generate_series(1, 20) AS n")
+    both.query("CREATE TABLE tries (); CREATE FUNCTION note_try() RETURNS trigger LANGUAGE plpgsql AS"
+               " $$ BEGIN INSERT INTO tries DEFAULT VALUES; RETURN NEW; END $$; CREATE TRIGGER note_try BEFORE UPDATE"
+               " OF queue_id ON durable_message FOR EACH ROW EXECUTE FUNCTION note_try()")  # fmt: skip
+    token = both.value("SELECT token FROM durable_claim('mail', 1, NULL, 15, 0, 0)")
+    assert both.value("SELECT durable_retry('one', %s, 'queue7', '{}', 60, false, false, 0, 'queue7')", token)
+    assert both.query(PLACES) == [("audit", "one"), ("queue7", "one")]
+    assert both.value("SELECT count(*) FROM tries") == 1
+
+
 def test_what_replaces_a_task_takes_the_place_of_its_message_on_that_queue(both: Broker) -> None:
     audit, _ = lease(both, "audit"), lease(both, "mail")
     both.send("nothing", task_id="one", queue="mail", countdown=60, replaced_task_nesting=1)

@@ -13,7 +13,7 @@ from durable_harness.waiting import wait_for
 from kombu import Connection
 from kombu.exceptions import OperationalError
 
-PUBLISH, CLAIM, ACK = "kombu_message_publish(", "claim (", "kombu_message_settle("
+PUBLISH, CLAIM, ACK = "durable_publish(", "claim (", "durable_settle("
 LOST = (OperationalError, psycopg2.OperationalError)
 OWN = {"lease_seconds": 1, "heartbeat_seconds": 0.3, "poll_seconds": 0.2}
 
@@ -134,7 +134,7 @@ def test_a_retry_whose_answer_is_lost_counts_once(broker: Broker, proxy: Proxy, 
     token = {"lease_token": message.headers["lease_token"]}
     with Connection(f"durable+{far_url}") as connection:
         connection.connect()
-        proxy.swallow("kombu_message_retry(")
+        proxy.swallow("durable_retry(")
         publish(broker, connection, retry=True, retries=1, countdown=60, headers=token)
     found = broker.query("SELECT retry_count, delay_reason, lease_token FROM kombu_message")
     assert (proxy.swallowed.is_set(), found) == (True, [(1, "retry", None)])

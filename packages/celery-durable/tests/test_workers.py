@@ -138,9 +138,9 @@ def test_a_table_that_is_away_for_a_moment_stops_no_node(broker: Broker) -> None
     broker.send("work", 3)
     broker.send("work", countdown=2)  # nothing tells that it is due: a node whose clock stands never looks
     wait_for(lambda: broker.started() == 1)
-    broker.query("ALTER TABLE kombu_message RENAME TO away")
+    broker.query("ALTER TABLE durable_message RENAME TO away")
     wait_for(lambda: worker.text.count("broker_statement_refused") > 1)
-    broker.query("ALTER TABLE away RENAME TO kombu_message")
+    broker.query("ALTER TABLE away RENAME TO durable_message")
     wait_for(lambda: broker.left() == 0)
     assert broker.query(ENDS) == [(2, 2)]
     assert "Error in timer" not in worker.text

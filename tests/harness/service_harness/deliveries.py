@@ -31,7 +31,7 @@ _LOSE = text("""
      WHERE task_id = :job_id""")
 _COME_DUE = text("""
     UPDATE kombu_message SET visible = true, visible_at = clock_timestamp(), delay_reason = NULL,
-           rank = kombu_message_rank(queue_id, user_id, rank_step)
+           rank = durable_rank(queue_id, user_id, rank_step)
      WHERE task_id = :job_id""")
 _RESCHEDULE = text("""
     UPDATE kombu_message SET lease_token = NULL, started_at = NULL, rank = NULL,

@@ -84,7 +84,7 @@ def test_after_deleting_an_account_no_column_of_any_table_says_anything_of_it(wo
     assert "bookmarks" in places(world, needles)
     done = fairlane("user", "delete", EMAIL.upper(), "--yes", "--json")
     assert json.loads(done.output) == {"requests": 4, "bills": 1, "cancelled": 2, "stopping": 1}
-    assert places(world, needles) == {"kombu_message"}  # until its worker has heard
+    assert places(world, needles) == {"durable_message"}  # until its worker has heard
     assert stop(world.uow, running, Service.ANALYSIS, user, now=NOW) is Outcome.CANCELLED
     assert places(world, needles) == set()
     assert broken(world) == []

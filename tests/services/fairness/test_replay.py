@@ -18,7 +18,7 @@ from tests.tiers import proofs
 
 LIMITS = {plan.tier: plan.slot_limit for plan in SOLD_PLANS}
 QUEUE = "analysis_priority"
-CLAIM = f"SELECT * FROM kombu_message_claim('{QUEUE}', 1, NULL, 3600, 0, 0)"
+CLAIM = f"SELECT * FROM durable_claim('{QUEUE}', 1, NULL, 3600, 0, 0)"
 TASK = "SELECT task_id FROM kombu_message WHERE id = :id"
 
 

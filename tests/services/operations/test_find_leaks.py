@@ -62,7 +62,7 @@ def test_a_secret_in_a_row_of_broadcast_is_found_however_it_is_spelt(world: Worl
         ("audit_log", "INSERT INTO audit_log (actor, action, subject, facts) VALUES ('x', 'y', 'z', to_jsonb(CAST(:s AS text))) RETURNING id"),
         ("users", "UPDATE users SET email = :s || '@x' RETURNING id"),
         ("api_tokens", "UPDATE api_tokens SET token_hash = convert_to(:s, 'UTF8') RETURNING id"),
-        ("kombu_message", "UPDATE kombu_message SET payload = CAST(to_jsonb(CAST(:s AS text)) AS text) RETURNING id"),
+        ("durable_message", "UPDATE kombu_message SET payload = CAST(to_jsonb(CAST(:s AS text)) AS text) RETURNING id"),
         ("job_events", "UPDATE job_events SET facts = jsonb_build_object('a', CAST(:s AS text)) RETURNING id"),
     ],
 )  # fmt: skip
@@ -95,7 +95,7 @@ def test_a_token_is_found_and_what_only_looks_like_one_is_not(world: World) -> N
     assert tokens(f'{{"body": "{body}"}}') == {made.secret}
     world.rows("UPDATE kombu_message SET payload = :p RETURNING id", p=json.dumps({"body": body}))
     assert [(leak.secret, leak.place) for leak in find_leaks(world.uow, {}, within=MINUTE)] == [
-        ("API token", "public.kombu_message")
+        ("API token", "public.durable_message")
     ]
 
 

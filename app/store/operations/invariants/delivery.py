@@ -43,14 +43,14 @@ WAIT = Invariant(
     "delayed messages become ready on time",
     "In a queue that a living node serves, no message is more than a minute past the end of its delay or lease.",
     """
-    SELECT q.name AS queue, m.id, m.task_id, m.delay_reason, m.ready_at,
-           CASE WHEN m.lease_token IS NULL THEN 'due' ELSE 'lease over' END AS why
-      FROM broker_message m JOIN broker_queue q ON q.id = m.queue_id
-     WHERE NOT m.is_ready AND m.ready_at < clock_timestamp() - interval '1 minute' AND q.paused_at IS NULL
+    SELECT q.name AS queue, m.id, m.task_id, late.reason AS delay_reason, late.ready_at, late.why
+      FROM (SELECT id, queue_id, reason, due_at AS ready_at, 'due' AS why FROM broker_waiting
+            UNION ALL SELECT id, queue_id, NULL, until, 'lease over' FROM broker_lease) late
+      JOIN broker_message m ON m.id = late.id JOIN broker_queue q ON q.id = late.queue_id
+     WHERE late.ready_at < clock_timestamp() - interval '1 minute' AND q.paused_at IS NULL
        AND (CAST(:since AS timestamptz) IS NULL OR m.enqueued_at >= :since)
-       AND EXISTS (SELECT FROM broker_message held
-                    WHERE held.queue_id = m.queue_id AND NOT held.is_ready AND held.lease_token IS NOT NULL
-                      AND held.ready_at > clock_timestamp())""",
+       AND EXISTS (SELECT FROM broker_lease held
+                    WHERE held.queue_id = late.queue_id AND held.until > clock_timestamp())""",
 )
 
 # The clocks of beat's host and of the server may differ slightly.

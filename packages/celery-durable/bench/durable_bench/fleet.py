@@ -14,13 +14,13 @@ import psycopg2
 
 NODES = (10, 300, 1000)
 SECONDS = 6.0
-POLL = "SELECT * FROM kombu_message_poll(ARRAY['celery'], %s, true, now() - interval '1 s', 10)"
-JUDGE = "SELECT * FROM kombu_message_judge(%s, true, 0.95)"
+POLL = "SELECT * FROM durable_poll(ARRAY['celery'], %s, true, now() - interval '1 s', 10)"
+JUDGE = "SELECT * FROM durable_judge(%s, true, 0.95)"
 #: Seconds between two polls of a node, and between two looks at the others while one of them holds leases.
 POLL_SECONDS, WATCH_SECONDS, FORMER_WATCH_SECONDS = 5.0, 1.0, 1.2
 LEASE = """
-    INSERT INTO kombu_message (queue_id, payload, visible, visible_at, lease_token, lease_owner)
-    SELECT id, '{}', false, now() + interval '1 h', gen_random_uuid(), 1 FROM kombu_queue"""
+    INSERT INTO durable_lease (id, queue_id, rank, token, node, until)
+    SELECT 1, id, 1, gen_random_uuid(), 1, now() + interval '1 h' FROM durable_queue"""
 
 
 def main(url: str) -> None:
@@ -28,7 +28,7 @@ def main(url: str) -> None:
     with closing(psycopg2.connect(url)) as owner, closing(psycopg2.connect(url)) as asker:
         owner.autocommit = asker.autocommit = True
         sql, ask = owner.cursor(), asker.cursor()
-        sql.execute("SELECT to_regproc('kombu_message_judge') IS NOT NULL")
+        sql.execute("SELECT to_regproc('durable_judge') IS NOT NULL")
         [(judges,)] = sql.fetchall()
         for number in NODES:
             _fleet(sql, number, shared=judges)
@@ -42,8 +42,8 @@ def main(url: str) -> None:
 
 
 def _fleet(sql: Any, number: int, *, shared: bool) -> None:
-    sql.execute("SELECT pg_advisory_unlock_all(); TRUNCATE kombu_node, kombu_message")
-    sql.execute("INSERT INTO kombu_queue (name) VALUES ('celery') ON CONFLICT DO NOTHING")
+    sql.execute("SELECT pg_advisory_unlock_all(); TRUNCATE kombu_node, durable_lease")
+    sql.execute("INSERT INTO durable_queue (name) VALUES ('celery') ON CONFLICT DO NOTHING")
     sql.execute(
         f"INSERT INTO kombu_node (lock, name, queues, prefetch_count)"
         f" SELECT n, 'node', ARRAY['celery'], 10 FROM generate_series(1, %s) AS n;"

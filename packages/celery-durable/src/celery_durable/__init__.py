@@ -60,7 +60,7 @@ without asking any transport, `hide(url)` gives such a URL, good in this process
 
 Operators.  `dead_letters.list_dead`, `redrive` and `drop`; `facts.queue_facts` and `group_facts`, exact up to 10,000
 and estimates beyond, in milliseconds whatever waits.  As SQL: `SELECT * FROM broker_facts`.
-Statements of your own use the views and functions of `sql/interface.sql`, and no table.
+Statements of your own use the views and functions of `sql/interface.sql` and `sql/moving.sql`, and no table.
 """
 
 from importlib.util import find_spec

@@ -24,13 +24,13 @@ LOOK_SECONDS = 0.5
 class PendingStatement(NamedTuple):
     """A statement under way.
 
-    since: monotonic seconds; landed: takes its rows; crashed: the connection broke before the answer.
+    since: monotonic seconds; on_rows: takes its rows; on_failure: the connection broke before the answer.
     """
 
     cursor: Any
     since: float
-    landed: Callable[[list[Row]], None]
-    crashed: Callable[[], None]
+    on_rows: Callable[[list[Row]], None]
+    on_failure: Callable[[], None]
 
 
 class DeadlineDatabase(Database):
@@ -75,18 +75,22 @@ class AsyncDatabase(DeadlineDatabase):
         return super().connection
 
     def start(
-        self, statement: str, parameters: Parameters, landed: Callable[[list[Row]], None], crashed: Callable[[], None]
+        self,
+        statement: str,
+        parameters: Parameters,
+        on_rows: Callable[[list[Row]], None],
+        on_failure: Callable[[], None],
     ) -> None:
-        """Send a statement; `read` meets the answer.  Raises one of CONNECTION_ERRORS, after a call of `crashed`."""
+        """Send a statement; `read` meets the answer.  Raises one of CONNECTION_ERRORS, after a call of `on_failure`."""
         with self._lock:
             self.finish()
             cursor = self.connection.cursor()
-            self.pending = PendingStatement(cursor, monotonic(), landed, crashed)
+            self.pending = PendingStatement(cursor, monotonic(), on_rows, on_failure)
             try:
                 with told_apart():
                     cursor.execute(self._before + statement, parameters)
             except BaseException:
-                self._crash()
+                self._fail()
                 raise
 
     def read(self) -> None:
@@ -96,10 +100,10 @@ class AsyncDatabase(DeadlineDatabase):
                 with told_apart():
                     state = self.connection.poll()
             except BaseException:
-                self._crash()
+                self._fail()
                 raise
             if state == POLL_OK:
-                self._land()
+                self._receive()
 
     def finish(self) -> None:
         """Wait for what is under way.  Raises one of CONNECTION_ERRORS."""
@@ -109,14 +113,14 @@ class AsyncDatabase(DeadlineDatabase):
             try:
                 _wait(self.connection, ANSWER_SECONDS)
             except BaseException:
-                self._crash()
+                self._fail()
                 raise
-            self._land()
+            self._receive()
 
     def check(self) -> None:
         """Raises one of CONNECTION_ERRORS when the answer to what is under way is overdue."""
         if self.pending is not None and monotonic() - self.pending.since > ANSWER_SECONDS:
-            self._crash()
+            self._fail()
             _give_up(self.connection, ANSWER_SECONDS)
 
     def run(self, statement: str, parameters: Any = None) -> list[Row]:
@@ -128,9 +132,9 @@ class AsyncDatabase(DeadlineDatabase):
     def close(self) -> None:
         """Close the connection, like Database.close."""
         super().close()
-        self._crash()
+        self._fail()
 
-    def _land(self) -> None:
+    def _receive(self) -> None:
         pending, self.pending = self.pending, None
         if pending is not None:
             rows = pending.cursor.fetchall() if pending.cursor.description else []
@@ -138,12 +142,12 @@ class AsyncDatabase(DeadlineDatabase):
             try:
                 self.connection.poll()  # as in _execute
             finally:
-                pending.landed(rows)
+                pending.on_rows(rows)
 
-    def _crash(self) -> None:
+    def _fail(self) -> None:
         pending, self.pending = self.pending, None
         if pending is not None:
-            pending.crashed()
+            pending.on_failure()
 
 
 def _wait(connection: psycopg2.extensions.connection, seconds: float) -> None:

@@ -30,16 +30,16 @@ SEND = """
      WHERE NOT %(ask)s OR EXISTS (
            SELECT FROM {schema}kombu_broadcast WHERE exchange = '' AND routing_key = %(exchange)s
               AND expires_at > (SELECT clock_timestamp()))
-    RETURNING pg_notify(%(bell)s, %(word)s)"""
+    RETURNING pg_notify(%(channel)s, %(word)s)"""
 
-#: Several at once; one bell per exchange, not per message.
+#: Several at once; one notification per exchange, not per message.
 SEND_MANY = """
     SET LOCAL synchronous_commit = off;
     INSERT INTO {schema}kombu_broadcast (exchange, routing_key, payload, expires_at)
     SELECT exchange, routing_key, payload, clock_timestamp() + make_interval(secs => ttl)
       FROM unnest(%(exchanges)s, %(routing_keys)s, %(payloads)s, %(ttls)s::float8[])
         AS one (exchange, routing_key, payload, ttl);
-    SELECT pg_notify(bell, '') FROM unnest(%(bells)s) AS bell"""
+    SELECT pg_notify(channel, '') FROM unnest(%(channels)s) AS channel"""
 
 #: The position of a reader that wants none of the existing messages.
 POSITION = "SELECT pg_current_snapshot()::text"
@@ -93,7 +93,7 @@ def broadcast_statements(options: Options) -> BroadcastStatements:
     )
 
 
-def bell(options: Options, exchange: str) -> str:
+def notify_channel(options: Options, exchange: str) -> str:
     """The NOTIFY channel of an exchange, so that only its readers wake up.  A digest: channels have 63 bytes."""
     name = f"{options.schema}/{exchange}"
     return "broadcast_" + md5(name.encode(), usedforsecurity=False).hexdigest()
@@ -108,7 +108,7 @@ class Post(NamedTuple):
     ttl: float
 
 
-class Herald:
+class BroadcastSender:
     """Sends broadcasts.  defer: takes a post that may wait a moment to be sent with others; False if it cannot."""
 
     def __init__(
@@ -136,15 +136,15 @@ class Herald:
     def send_many(self, posts: list[Post]) -> None:
         """Send them in one statement."""
         exchanges, routing_keys, payloads, ttls = (list(column) for column in zip(*posts, strict=True))
-        bells = sorted({bell(self._options, post.exchange) for post in posts})
+        channels = sorted({notify_channel(self._options, post.exchange) for post in posts})
         given = {"exchanges": exchanges, "routing_keys": routing_keys, "payloads": payloads, "ttls": ttls}
-        self._run(self._sql.send_many, {**given, "bells": bells})
+        self._run(self._sql.send_many, {**given, "channels": channels})
 
     def _insert(self, post: Post, *, ask: bool = False) -> bool:
-        # The word of an announcement is its exchange; a reader that hears another bell reads the table.
+        # The word of an announcement is its exchange; another notification makes a reader read the table.
         word = post.routing_key if post.exchange == ANNOUNCEMENT else ""
-        ringing = {"bell": bell(self._options, post.exchange), "word": word}
-        return bool(self._run(self._sql.send, {**post._asdict(), "ask": ask, **ringing}))
+        notification = {"channel": notify_channel(self._options, post.exchange), "word": word}
+        return bool(self._run(self._sql.send, {**post._asdict(), "ask": ask, **notification}))
 
 
 def _ttl(message: Mapping[str, Any]) -> float:

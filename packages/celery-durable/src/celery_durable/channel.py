@@ -67,7 +67,7 @@ class Channel(virtual.Channel):
         if not queues or kind == "fanout":
             # A message to a topic without a reader is dropped, as with any broker.  The other types are rare and short:
             # their readers need no announcements.
-            self.connection.herald.send(message, exchange, routing_key, if_wanted=kind == "topic")
+            self.connection.sender.send(message, exchange, routing_key, if_wanted=kind == "topic")
 
     def _kind_of(self, exchange: str) -> str:
         return str(self.state.exchanges[exchange]["type"]) if exchange in self.state.exchanges else "direct"

@@ -47,6 +47,18 @@ class OlderSchema(Exception):  # noqa: N818  it says what the database is
         self.found, self.oldest = found, oldest
 
 
+class NotUpgraded(Exception):  # noqa: N818  it says what the database is
+    """Rights are granted on tables and functions of this package's version, and the database has an earlier one."""
+
+    def __init__(self, found: int | None, wanted: int) -> None:
+        are = "are not there" if found is None else f"are of version {found}" if found else "have no version"
+        super().__init__(
+            f"the broker's tables {are}; rights are granted on those of version {wanted}: run python -m"
+            " celery_durable.schema for this database first, which keeps the rights that roles have"
+        )
+        self.found, self.wanted = found, wanted
+
+
 class Unsafe(Exception):  # noqa: N818  it says what the role may
     """A role that is to publish only may create objects beside the broker's tables.
 

@@ -16,7 +16,7 @@ from typing import Any
 from kombu.transport.virtual.exchange import TopicExchange
 
 from .announcements import ANNOUNCE_SECONDS, Announcements
-from .broadcast import Herald, Post, Run, bell, broadcast_statements, opened
+from .broadcast import BroadcastSender, Post, Run, broadcast_statements, notify_channel, opened
 from .database import Row
 from .envelope import Raw
 from .options import Options
@@ -71,7 +71,7 @@ class Fanout:
         self._session: Session | None = None
         self._outgoing: deque[Post] = deque(maxlen=10_000)  # the newest, while the database is unavailable
         self._sent_at = 0.0
-        self._rung = False
+        self._notified = False
         self._heard: set[str] = set()
         self._look_at = self._announce_at = 0.0
         self._tidy_at = monotonic() + uniform(0.5, 1) * TIDY_SECONDS[0]  # noqa: S311  not all nodes at once
@@ -131,7 +131,7 @@ class Fanout:
     def begin(self, session: Session) -> None:
         """A session of a node has begun."""
         if self._options.listen:
-            session.run(f'LISTEN "{bell(self._options, "")}"', None)
+            session.run(f'LISTEN "{notify_channel(self._options, "")}"', None)
             self._announcements.begin(session)
         if self._session is session:
             self._session = None
@@ -140,13 +140,13 @@ class Fanout:
         """Whether this session serves the subscriptions."""
         return self._session is session and bool(self.consumed)
 
-    def hear(self, bells: Iterable[tuple[str, str]]) -> None:
+    def hear(self, notifications: Iterable[tuple[str, str]]) -> None:
         """Notifications that are not for stored queues: (channel, payload)."""
-        for channel, payload in bells:
-            if channel == bell(self._options, ""):
+        for channel, payload in notifications:
+            if channel == notify_channel(self._options, ""):
                 self._announcements.hear(payload)
             else:
-                self._rung = True
+                self._notified = True
             self._tidy_at = min(self._tidy_at, monotonic() + uniform(1, 1.5) * TIDY_SECONDS[0])  # noqa: S311
 
     def serve(self, session: Session, *, alone: bool) -> None:
@@ -165,8 +165,8 @@ class Fanout:
         if self._session is not session:
             return
         self._listen({exchange for one in consumed for exchange in one.exchanges})
-        if self._rung or now >= self._look_at:
-            self._rung = False
+        if self._notified or now >= self._look_at:
+            self._notified = False
             self._look_at = now + self._pause(alone=alone)
             self._read(session.run, [one for one in consumed if one.bindings])
         if now >= self._announce_at:
@@ -179,7 +179,7 @@ class Fanout:
     def send(self, session: Session) -> None:
         """Send the waiting broadcasts."""
         if self._outgoing:
-            Herald(session.run, self._options, self._announcements).send_many(list(self._outgoing))
+            BroadcastSender(session.run, self._options, self._announcements).send_many(list(self._outgoing))
             self._outgoing.clear()
             self._sent_at = monotonic()
 
@@ -208,12 +208,12 @@ class Fanout:
     def _looking(self, session: Session) -> float:
         if not self.hosted_by(session):
             return 0.0 if self.consumed and self._session is None else ANNOUNCE_SECONDS
-        if self._rung or any(one.waiting for one in self.consumed):
+        if self._notified or any(one.waiting for one in self.consumed):
             return 0.0
         return max(0.0, min(self._look_at, self._announce_at) - monotonic())
 
     def _pause(self, *, alone: bool) -> float:
-        # With LISTEN a read is due only after a bell, or when a session begins.
+        # With LISTEN a read is due only after a notification, or when a session begins.
         if self._options.listen:
             return float("inf")
         return LOOK_SECONDS if alone else self._options.poll_seconds
@@ -224,15 +224,17 @@ class Fanout:
         changes = [("LISTEN", name) for name in exchanges - self._heard]
         changes += [("UNLISTEN", name) for name in self._heard - exchanges]
         if self._options.listen and self._session is not None:
-            self._session.run("; ".join(f'{verb} "{bell(self._options, name)}"' for verb, name in changes), None)
+            self._session.run(
+                "; ".join(f'{verb} "{notify_channel(self._options, name)}"' for verb, name in changes), None
+            )
         self._heard = exchanges
-        self._rung = True  # messages from before LISTEN rang no bell
+        self._notified = True  # nobody was notified of messages from before LISTEN
 
     def _announce(self, session: Session, consumed: list[Subscription]) -> None:
         self._announce_at = monotonic() + ANNOUNCE_SECONDS
-        herald = Herald(session.run, self._options, self._announcements)
+        sender = BroadcastSender(session.run, self._options, self._announcements)
         for exchange in {name for one in consumed for name, kind, _ in one.bindings if kind == "topic"}:
-            herald.announce(exchange)
+            sender.announce(exchange)
 
     def _tidy(self, session: Session) -> None:
         [(_, next_in)] = session.run(self._sql.tidy, None)

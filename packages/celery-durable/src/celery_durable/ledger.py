@@ -23,13 +23,16 @@ SETTLED = "settled"
 Entry = tuple[str, Lease]
 
 
-class Ride(NamedTuple):
-    """A claim with entries in front.  landed: of the answer, gives the claim's own rows; crashed: there was none."""
+class RoundTrip(NamedTuple):
+    """A statement that writes entries and claims.
+
+    on_rows: takes the answer and returns the claim's rows of it; on_failure: is called if there is no answer.
+    """
 
     statement: str
     parameters: dict[str, Any]
-    landed: Callable[[list[Row]], list[Row]]
-    crashed: Callable[[], None]
+    on_rows: Callable[[list[Row]], list[Row]]
+    on_failure: Callable[[], None]
 
 
 class Ledger:
@@ -83,20 +86,20 @@ class Ledger:
             raise
         self._keep(entries, locked)
 
-    def ride(self, before: str, parameters: dict[str, Any]) -> Ride:
+    def round_trip(self, before: str, parameters: dict[str, Any]) -> RoundTrip:
         """A claim with all of it in front.  before: what else is in front."""
         entries, careful = self._take()
         if not entries:
             statement = f"{self._sql.soon_durable};{before}{self._sql.claim}"
-            return Ride(statement, parameters, lambda rows: rows, lambda: None)
+            return RoundTrip(statement, parameters, lambda rows: rows, lambda: None)
 
-        def landed(rows: list[Row]) -> list[Row]:
+        def on_rows(rows: list[Row]) -> list[Row]:
             self._keep(entries, rows[0][0])
             return [row[1:] for row in rows if any(value is not None for value in row[1:])]
 
         statement = before + self._sql.settle_and_claim
-        return Ride(
-            statement, {**parameters, **_columns(entries, careful=careful)}, landed, lambda: self._put_back(entries)
+        return RoundTrip(
+            statement, {**parameters, **_columns(entries, careful=careful)}, on_rows, lambda: self._put_back(entries)
         )
 
     def _take(self) -> tuple[list[Entry], bool]:

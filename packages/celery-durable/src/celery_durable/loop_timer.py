@@ -16,14 +16,14 @@ class LoopTimer:
     registers its pipes on the tick, and a message delivered after that waits for the next event (60 ms instead of 3).
     """
 
-    def __init__(self, ring: Callable[[], object]) -> None:
+    def __init__(self, step: Callable[[], object]) -> None:
         self.loop: Any = None
-        self._ring = ring
+        self._step = step
         self._pending: list[float] = []
         self._watched: int | None = None
 
     def within(self, seconds: float) -> None:
-        """Ring in `seconds` at the latest.
+        """Take a step in `seconds` at the latest.
 
         A later time is kept as well: an unnecessary call costs nothing, whereas a timer that is cancelled thousands of
         times a second stays on the heap as many times.
@@ -33,7 +33,7 @@ class LoopTimer:
         at = monotonic() + seconds
         if not self._pending or at < min(self._pending):
             self._pending.append(at)
-            self.loop.call_later(seconds, self._rung, at)
+            self.loop.call_later(seconds, self._due, at)
 
     def watch(self, descriptor: int | None, on_readable: Callable[[], object]) -> None:
         """Call back when the descriptor is readable."""
@@ -49,6 +49,6 @@ class LoopTimer:
             with suppress(OSError, ValueError, KeyError, AttributeError):  # the hub may be closed
                 self.loop.remove_reader(watched)
 
-    def _rung(self, at: float) -> None:
+    def _due(self, at: float) -> None:
         self._pending.remove(at)
-        self._ring()
+        self._step()

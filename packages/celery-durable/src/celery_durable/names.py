@@ -10,22 +10,26 @@ BATCH = 500
 MOST_PARKED = 10_000
 #: How long a group that was parked by a publish is left alone.
 PROBE_SECONDS = 30.0
-#: A message without a rank is told like one that is due in so many seconds: the next poll ranks it, and many at once.
+#: A message of a serializable publisher is announced as due in so many seconds: the next poll ranks all of them.
 RANK_SOON = 0.01
 #: Of the functions: see sql/publish.sql.
 SETTINGS = "SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off"
-#: Of those in a schema that is named: their bodies name tables and functions without it.
-IN_SCHEMA = " SET search_path = {schema}"
+#: Of those that look messages up by their ids: a plan from when the tables were empty must read no table for a join.
+BY_KEY = f"{SETTINGS} SET enable_hashjoin = off SET enable_mergejoin = off"
+#: Of those in a schema that is named: their bodies name tables and functions without it.  A temporary table of the
+#: caller's would come first if pg_temp were not named.
+IN_SCHEMA = " SET search_path = {schema}, pg_temp"
 #: Of those that run with the rights of the tables' owner: in their path are our schema and, at its end, the caller's
 #: temporary tables, which would come first otherwise.  CURRENT is what `schema.upgrade` sets.
 AS_OWNER = " SET search_path = {schema}, pg_temp"
 AS_OWNER_IN_CURRENT = " SET search_path FROM CURRENT"
 #: Braces around anything else are SQL's.
-_NAME = re.compile(r"\{(schema|channel|batch|most_parked|probe|rank_soon|settings|definer)\}")
+_NAME = re.compile(r"\{(schema|channel|batch|most_parked|probe|rank_soon|settings|by_key|definer)\}")
 
 
 def fill(statement: str, options: Options) -> str:
     """Complete a statement of this package."""
+    in_schema = IN_SCHEMA.format(schema=options.schema) if options.schema else ""
     values = {
         "schema": f"{options.schema}." if options.schema else "",
         "channel": options.channel,
@@ -35,6 +39,7 @@ def fill(statement: str, options: Options) -> str:
         "rank_soon": RANK_SOON,
         "definer": f"SECURITY DEFINER {SETTINGS}"
         + (AS_OWNER.format(schema=options.schema) if options.schema else AS_OWNER_IN_CURRENT),
-        "settings": SETTINGS + (IN_SCHEMA.format(schema=options.schema) if options.schema else ""),
+        "settings": SETTINGS + in_schema,
+        "by_key": BY_KEY + in_schema,
     }
     return _NAME.sub(lambda found: str(values[found[1]]), statement)

@@ -16,7 +16,7 @@ from .ending import end
 from .fanout import Fanout
 from .inbox import Inbox
 from .leases import Heart, Held, columns, known
-from .ledger import SETTLED, Ledger, Ride
+from .ledger import SETTLED, Ledger, RoundTrip
 from .loop_timer import TURN_SECONDS, LoopTimer
 from .options import Options
 from .reader import Claim, Reader
@@ -135,7 +135,7 @@ class Node:
         fanout = self.fanout.patience(self.session)
         if self.session.busy:
             return TURN_SECONDS
-        if self._ledger or self.reader.hopeful(self.free()):
+        if self._ledger or self.reader.may_claim(self.free()):
             return min(fanout, self._pacing())
         return min(fanout, self._ledger.patience(), self.reader.patience() if self.queues else TURN_SECONDS)
 
@@ -220,10 +220,12 @@ class Node:
         """Write and claim until the window is full or the queues are empty; with a loop, begin to and go on."""
         if self.session.busy or self._pacing() > 0:
             return
-        while self.reader.hopeful(self.free()) and (claim := self.reader.next(self.free())):
+        while self.reader.may_claim(self.free()) and (claim := self.reader.next(self.free())):
             if self.timer.loop is not None and self.session.fileno() is not None:
-                ride = self._ledger.ride(claim.before, claim.parameters)
-                self.session.start(ride.statement, ride.parameters, partial(self._landed, claim, ride), ride.crashed)
+                trip = self._ledger.round_trip(claim.before, claim.parameters)
+                self.session.start(
+                    trip.statement, trip.parameters, partial(self._claimed, claim, trip), trip.on_failure
+                )
                 return
             self._claim(claim)
         if self._ledger:
@@ -231,16 +233,16 @@ class Node:
             self.pacing.spend(monotonic())
 
     def _claim(self, claim: Claim) -> None:
-        ride = self._ledger.ride(claim.before, claim.parameters)
+        trip = self._ledger.round_trip(claim.before, claim.parameters)
         try:
-            rows = self.session.run(ride.statement, ride.parameters)
+            rows = self.session.run(trip.statement, trip.parameters)
         except BaseException:
-            ride.crashed()
+            trip.on_failure()
             raise
-        self._landed(claim, ride, rows)
+        self._claimed(claim, trip, rows)
 
-    def _landed(self, claim: Claim, ride: Ride, rows: list[Row]) -> None:
-        for row in self.reader.took(claim, ride.landed(rows)):
+    def _claimed(self, claim: Claim, trip: RoundTrip, rows: list[Row]) -> None:
+        for row in self.reader.took(claim, trip.on_rows(rows)):
             self.inbox.take(row, claim.queue)
         if self.held and self._heart is not None:
             self._heart.wake()
@@ -248,7 +250,7 @@ class Node:
 
     def _pacing(self) -> float:
         """Seconds until an exchange is worth a commit; none while half the window is free."""
-        if self.reader.hopeful(self.free()) and 2 * self.free() >= (self.prefetch_count or BATCH):
+        if self.reader.may_claim(self.free()) and 2 * self.free() >= (self.prefetch_count or BATCH):
             return 0.0
         return self.pacing.wait(monotonic())
 

@@ -40,7 +40,7 @@ class Budget:
         self.due_at = ended + (ended - began) / WHOLE_SHARE
 
 
-class Place:
+class QueuePosition:
     """Where a queue stands, as far as this node knows.
 
     Every claimed message leaves a dead entry at the begin of the index of ready ones, and while some transaction of
@@ -53,7 +53,7 @@ class Place:
         self.rank = 0
         self.sleep = 0
         self.budget = Budget()
-        self._owed = False
+        self._tail_only = False
         self._look_at: float | None = None
         self._pause = UNSETTLED_SECONDS[0]
         self._claimed = 0
@@ -67,7 +67,7 @@ class Place:
         now = monotonic()
         if begin == 0:
             self.budget.spent(began, now)
-        self._owed = begin > 0 and len(ranks) < wanted
+        self._tail_only = begin > 0 and len(ranks) < wanted
         unsettled = self.sleep in UNSETTLED
         self._look_at = now + self._pause if unsettled else None
         self._pause = min(self._pause * 2, UNSETTLED_SECONDS[1]) if unsettled else UNSETTLED_SECONDS[0]
@@ -77,7 +77,7 @@ class Place:
 
     def look_at(self) -> float:
         """When to look next, on the clock of time.monotonic."""
-        return min(self.budget.due_at if self._owed else inf, inf if self._look_at is None else self._look_at)
+        return min(self.budget.due_at if self._tail_only else inf, inf if self._look_at is None else self._look_at)
 
     def to_write(self) -> int | None:
         """The rank to tell publishers and new nodes, when that is due."""
@@ -109,7 +109,7 @@ class Reader:
         self.poll_at = self.watch_at = 0.0
         self._options, self._sql, self._session = options, sql, session
         self._first_looks = FIRST_LOOKS
-        self._places: dict[str, Place] = {}
+        self._positions: dict[str, QueuePosition] = {}
         self._hints: set[str] = set()
         self._spare: dict[str, int] = {}
         self._rotation = 0
@@ -122,7 +122,7 @@ class Reader:
         """Read it, from now on."""
         if queue not in self.queues:
             self.queues.append(queue)
-            self._places[queue] = Place()
+            self._positions[queue] = QueuePosition()
             self._divide()
         self._hints.add(queue)
         self.poll_at = 0.0
@@ -149,8 +149,8 @@ class Reader:
         self._hints.update(self.queues)
         self._active, self.poll_at, self.watch_at, self._clock = True, 0.0, 0.0, None
         self._first_looks = FIRST_LOOKS
-        for place in self._places.values():
-            place.sleep = 0  # its lock went with the session
+        for position in self._positions.values():
+            position.sleep = 0  # its lock went with the session
 
     def hear(self, queue: str, delay: float | None) -> None:
         """A message is ready, or due in this many seconds."""
@@ -176,18 +176,18 @@ class Reader:
         """Whether it is time for `look`."""
         return monotonic() >= min(self.poll_at, self.watch_at)
 
-    def hopeful(self, budget: int) -> bool:
+    def may_claim(self, budget: int) -> bool:
         """Something may be ready, of which `budget` more messages leave room for some."""
         if self.looks_first:
             return False
         now = monotonic()
-        self._hints.update(queue for queue in self.queues if now >= self._places[queue].look_at())
+        self._hints.update(queue for queue in self.queues if now >= self._positions[queue].look_at())
         return any(self._room(queue, budget) for queue in self._hints)
 
     def patience(self) -> float:
         """Seconds until there is something to look at, should nobody tell."""
         # what is hinted at and was not claimed waits for room
-        looks = [self._places[queue].look_at() for queue in self.queues if queue not in self._hints]
+        looks = [self._positions[queue].look_at() for queue in self.queues if queue not in self._hints]
         return max(0.0, min([self.poll_at, self.watch_at, *looks]) - monotonic())
 
     def next(self, budget: int) -> Claim | None:
@@ -218,15 +218,15 @@ class Reader:
 
     def claim_of(self, queue: str, count: int) -> Claim:
         """A claim of up to `count` messages of one queue."""
-        place = self._places.setdefault(queue, Place())
-        begin, raised = place.begin(), place.to_write()
+        position = self._positions.setdefault(queue, QueuePosition())
+        begin, raised = position.begin(), position.to_write()
         given = {
             "queue": queue,
             "count": count,
             "owner": self._session.owner,
             "lease": self._options.lease_seconds,
             "floor": begin,
-            "sleep": place.sleep,
+            "sleep": position.sleep,
             "raised": raised,
         }
         before = "" if raised is None else f"{self._sql.raise_floor};"
@@ -234,13 +234,13 @@ class Reader:
 
     def took(self, claim: Claim, rows: list[Row]) -> list[Row]:
         """A claim was answered.  -> its rows, in their order."""
-        place = self._places[claim.queue]
+        position = self._positions[claim.queue]
         if rows and rows[-1][0] is None:
-            place.sleep = rows.pop()[3]
-        place.read(claim.begin, [row[-1] for row in rows], claim.most, claim.began)
+            position.sleep = rows.pop()[3]
+        position.read(claim.begin, [row[-1] for row in rows], claim.most, claim.began)
         if len(rows) < claim.most:
             self._hints.discard(claim.queue)
-        return sorted(rows, key=_place)
+        return sorted(rows, key=_by_rank)
 
     def look(self, prefetch_count: int) -> None:
         """Look at the other nodes and at the tables, each if it is time."""
@@ -292,5 +292,5 @@ class Reader:
         self.poll_at = now + (pause if due is None else min(pause, due))
 
 
-def _place(row: Row) -> tuple[int, int]:
+def _by_rank(row: Row) -> tuple[int, int]:
     return row[-1], row[0]

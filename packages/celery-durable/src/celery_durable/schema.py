@@ -2,7 +2,7 @@
 
     from celery_durable import schema
 
-    schema.upgrade(connection, to=7)    # a psycopg2 connection, or a SQLAlchemy Connection or Session; then commit
+    schema.upgrade(connection, to=8)    # a psycopg2 connection, or a SQLAlchemy Connection or Session; then commit
 
 Call it from a migration of Alembic or Django, or by hand, whenever the package has changed.  A migration names the
 version that it brings: then it makes the same tables and functions with each later package.  A worker never upgrades:
@@ -14,7 +14,7 @@ A role that is not the tables' owner gets its rights from `grant`, or from the c
 """
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from importlib.resources import files
 from typing import Any
@@ -22,20 +22,22 @@ from typing import Any
 import psycopg2
 
 from .database import connect_arguments, runner
-from .errors import BadOption, NewerSchema, OlderSchema, Unsafe
+from .errors import BadOption, NewerSchema, NotUpgraded, OlderSchema, Unsafe
 from .names import fill
 from .options import read_options
 
 #: Of the tables and functions in `sql/`.  It grows with each change of them; tests/test_schema.py holds that.  A file
 #: that changes is first copied to `sql/VERSION/`, where `read` finds what an older version had.
-VERSION = 7
-TABLES = "tables.sql"
+VERSION = 8
+TABLES = ("tables.sql", "states.sql")
 FUNCTIONS = (
     "publish.sql", "claim.sql", "settle.sql", "upkeep.sql", "groups.sql", "dead_letters.sql", "counting.sql",
-    "group_counting.sql", "interface.sql", "publishers.sql",
+    "group_counting.sql", "interface.sql", "publishers.sql", "moving.sql",
 )  # fmt: skip
 #: The files that older versions did not have -> the first version with it.
-ADDED = {"publishers.sql": 6}
+ADDED = {"publishers.sql": 6, "states.sql": 8, "moving.sql": 8, "stock.sql": 8, "former.sql": 8}
+#: Names of before version 8: those of kombu's own SQLAlchemy transport for its tables, and those of functions.
+STOCK = ("stock.sql", "former.sql")
 
 USAGE = (
     "usage: python -m celery_durable.schema postgresql://USER:PASSWORD@HOST/DATABASE [SCHEMA]"
@@ -44,57 +46,37 @@ USAGE = (
 
 #: The oldest version that this package still makes, and brings up to date.
 OLDEST = 4
-#: version -> what makes a database of the version before to one of it.  All functions and views are replaced after
-#: that, so these change tables, and drop functions whose signature changes.
-STEPS: Mapping[int, str] = {
-    5: "",  # functions only: what is to be cancelled is not parked
-    # A task may have a message on each of several queues.  An index of that name that was built CONCURRENTLY before is
-    # taken, and then nothing here waits for writers: see the page on upgrading.
-    6: """
-        DO $$ BEGIN
-            IF EXISTS (SELECT FROM pg_index
-                        WHERE indexrelid = to_regclass('kombu_message_task_queue') AND NOT indisvalid) THEN
-                DROP INDEX kombu_message_task_queue;
-            END IF;
-            IF to_regclass('kombu_message_task_queue') IS NULL THEN
-                CREATE UNIQUE INDEX kombu_message_task_queue ON kombu_message (task_id, queue_id)
-                 WHERE task_id IS NOT NULL;
-            END IF;
-        END $$;
-        DROP INDEX IF EXISTS kombu_message_task_id;
-        ALTER INDEX kombu_message_task_queue RENAME TO kombu_message_task_id;
-    """,
-    # Nodes are judged by one of them for all, in two looks.  Who could judge them still may.
-    7: """
-        ALTER TABLE kombu_node ADD suspected_at timestamptz;
-        CREATE UNLOGGED TABLE kombu_judgement (
-            judged_at timestamptz NOT NULL,
-            any_leases boolean NOT NULL,
-            only_one boolean PRIMARY KEY DEFAULT true CHECK (only_one));
-        DO $$
-        DECLARE
-            worker text;
-        BEGIN
-            FOR worker IN
-                SELECT DISTINCT CASE WHEN grantee = 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(grantee)) END
-                  FROM pg_class CROSS JOIN LATERAL aclexplode(relacl)
-                 WHERE oid = 'kombu_node'::regclass AND privilege_type = 'UPDATE' AND grantee <> relowner
-            LOOP
-                EXECUTE format('GRANT SELECT, INSERT, UPDATE ON kombu_judgement TO %s', worker);
-            END LOOP;
-        END $$;
-    """,
+#: version -> the file of sql/steps that makes a database of the version before to one of it.  All functions and views
+#: are replaced after that, so these change tables, and drop functions whose signature changes.
+STEPS: Mapping[int, str | None] = {
+    5: None,  # functions only: what is to be cancelled is not parked
+    6: "6.sql",
+    7: "7.sql",
+    8: "8.sql",
 }
+#: What follows when all functions and views are there.
+RIGHTS_STEPS = {8: "8.rights.sql"}
+#: The first version whose step takes them all before it changes anything, and what it takes; see sql/locks.sql.
+LOCKS_FROM = 8
+REPLACED = (
+    "broker_facts", "broker_node", "broker_group", "broker_dead_letter", "broker_queue", "broker_message",
+    "kombu_queue", "kombu_group", "kombu_message", "kombu_node", "kombu_judgement", "kombu_dead_letter",
+)  # fmt: skip
 
 _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('{channel} schema', 0))"
-_IS_THERE = "SELECT to_regclass('{schema}kombu_message') IS NOT NULL, to_regclass('{schema}kombu_schema') IS NOT NULL"
+_IS_THERE = """
+    SELECT coalesce(to_regclass('{schema}durable_message'), to_regclass('{schema}kombu_message')) IS NOT NULL,
+           to_regclass('{schema}kombu_schema') IS NOT NULL"""
+_HAS_STOCK_NAMES = "SELECT to_regclass('{schema}kombu_message') IS NOT NULL"
 _VERSION = "SELECT version FROM {schema}kombu_schema"
 _RAISE = "UPDATE {schema}kombu_schema SET version = %(version)s"
 _PATH = "SELECT current_setting('search_path')"
+_PATIENCE = "SELECT current_setting('lock_timeout')"
+_SET_PATIENCE = "SELECT set_config('lock_timeout', %(patience)s, true)"
 _SET_PATH = "SELECT set_config('search_path', %(path)s, true)"
 _WHERE = """(
     SELECT nspname FROM pg_class JOIN pg_namespace AS n ON n.oid = relnamespace
-     WHERE pg_class.oid = to_regclass('{schema}kombu_message'))"""
+     WHERE pg_class.oid = coalesce(to_regclass('{schema}kombu_schema'), to_regclass('{schema}kombu_message')))"""
 #: Of the tables and functions that are made, and of the functions that keep it (names.py): where the tables are.
 _OUR_PATH = f"""
     SELECT coalesce(quote_ident(coalesce({_WHERE}, current_schema())) || ', pg_temp', current_setting('search_path'))"""
@@ -120,8 +102,9 @@ def upgrade(connection: Any, options: Mapping[str, Any] | None = None, *, to: in
     -> the version that the database has then.  connection: psycopg2's, or a Connection or Session of SQLAlchemy;
     options: as of `current`; a schema that they name is created; to: OLDEST to VERSION.  A database of that version or
     a later one is left as it is.  Safe at once from many processes: the others wait for the commit of the first.
-    Locks: an advisory lock, and the tables that a step changes.  Raises: NewerSchema, OlderSchema, ValueError for
-    another version, and nothing is changed then.
+    Locks: an advisory lock, and the tables that a step changes: those of version 8 all at once, for which nobody waits
+    longer than 0.3 s until they are had.  Raises: NewerSchema, OlderSchema, ValueError for another version, the
+    driver's LockNotAvailable when a transaction has one of the tables for 15 s; nothing is changed then.
     """
     if not OLDEST <= to <= VERSION:
         raise ValueError(f"to: a version from {OLDEST} to {VERSION}, not {to}")
@@ -134,27 +117,65 @@ def upgrade(connection: Any, options: Mapping[str, Any] | None = None, *, to: in
         raise OlderSchema(found, OLDEST)
     if found is not None and found >= to:
         return found
-    tables = [read(TABLES, to)] if found is None else [STEPS[version] for version in range(found + 1, to + 1)]
+    [(has_stock_names,)] = database.run(_HAS_STOCK_NAMES)
+    names = [*(tables(to) if found is None else ()), *functions(to)]
+    if has_stock_names:
+        names += stock(to)
+    passed = range(found + 1, to + 1) if found is not None else range(0)
+    locks = [_locks(REPLACED)] if LOCKS_FROM in passed else []
+    steps = [*locks, *(step(version) for version in passed)]
+    rights = [_step_text(RIGHTS_STEPS[version]) for version in passed if version in RIGHTS_STEPS]
+    [(patience,)] = database.run(_PATIENCE)
+    _run_in_place(database, [*steps, *(read(name, to) for name in names), *rights])
+    database.run(_SET_PATIENCE, {"patience": patience})
+    database.run(_RAISE, {"version": to})
+    return to
+
+
+def lock(connection: Any, relations: Sequence[str], options: Mapping[str, Any] | None = None) -> None:
+    """Take tables and views of the broker, ACCESS EXCLUSIVE, as sql/locks.sql says; for migrations that go back.
+
+    relations: their names, in order; connection, options: as of `upgrade`.  Raises: the driver's LockNotAvailable.
+    """
+    _run_in_place(_Database(connection, options), [_locks(relations)])
+
+
+def add_stock_names(connection: Any, options: Mapping[str, Any] | None = None) -> None:
+    """Let producers of kombu's own SQLAlchemy transport publish into these tables; see sql/stock.sql.
+
+    connection, options: as of `upgrade`, which keeps them up to date, and makes them where they were tables.
+    Raises OlderSchema.
+    """
+    database = _Database(connection, options)
+    database.run(_LOCK)
+    found = _current(database) or 0
+    if not (names := stock(found)):
+        raise OlderSchema(found, ADDED[STOCK[0]])
+    _run_in_place(database, [read(name, found) for name in names])
+
+
+def _run_in_place(database: "_Database", texts: list[str]) -> None:
+    """Run statements with the search path of the tables' schema, which is made if it is named and not there."""
     [(path,)] = database.run(_PATH)
     if name := database.options.schema:
         _make_schema(database, name)
         database.run(_SET_PATH, {"path": name})
     [(ours,)] = database.run(_OUR_PATH)
     database.run(_SET_PATH, {"path": ours})
-    for statements in filter(None, (*tables, *(read(name, to) for name in functions(to)))):
-        database.run(statements)
+    for text in filter(None, texts):
+        database.run(text)
     database.run(_SET_PATH, {"path": path})
-    database.run(_RAISE, {"version": to})
-    return to
 
 
 def grant(connection: Any, role: str, right: str, options: Mapping[str, Any] | None = None) -> None:
     """Let a role publish, or also run workers and use the SQL interface, and nothing else.
 
-    right: a key of RIGHTS; connection, options: as of `upgrade`.  Grant it again after an upgrade.
-    Raises: Unsafe for a publisher that may create objects beside the tables.
+    right: a key of RIGHTS; connection, options: as of `upgrade`.  An upgrade keeps it.
+    Raises: Unsafe for a publisher that may create objects beside the tables, NotUpgraded.
     """
     database = _Database(connection, options)
+    if (found := _current(database)) is None or found < VERSION:
+        raise NotUpgraded(found, VERSION)
     given = {"role": role}
     if database.run(_MAY_CREATE, given)[0][0] and right == "publisher":
         raise Unsafe(role)
@@ -164,9 +185,37 @@ def grant(connection: Any, role: str, right: str, options: Mapping[str, Any] | N
         database.run(text.replace("{role}", quoted).replace("{place}", place))
 
 
+def tables(version: int) -> list[str]:
+    """The files with the tables of a version."""
+    return [name for name in TABLES if ADDED.get(name, OLDEST) <= version]
+
+
 def functions(version: int) -> list[str]:
     """The files with the functions of a version."""
     return [name for name in FUNCTIONS if ADDED.get(name, OLDEST) <= version]
+
+
+def stock(version: int) -> list[str]:
+    """The files with the names of before that a version has."""
+    return [name for name in STOCK if ADDED[name] <= version]
+
+
+def step(version: int) -> str:
+    """What makes the tables of a version from those of the version before."""
+    name = STEPS[version]
+    if name is None:
+        return ""
+    text = _step_text(name)
+    return text.replace("{states}", read("states.sql", version)) if "{states}" in text else text
+
+
+def _step_text(name: str) -> str:
+    return files(__package__).joinpath("sql", "steps", name).read_text(encoding="utf-8")
+
+
+def _locks(relations: Sequence[str]) -> str:
+    text = files(__package__).joinpath("sql", "locks.sql").read_text(encoding="utf-8")
+    return text.replace("'{relations}'", "'{" + ",".join(relations) + "}'")
 
 
 def _make_schema(database: "_Database", name: str) -> None:
@@ -216,7 +265,7 @@ def main(arguments: list[str]) -> str | None:
             print(f"version {upgrade(connection, options)}")  # noqa: T201  the command's output
             for right, role in wanted:
                 grant(connection, role, right, options)
-    except (psycopg2.Error, BadOption, NewerSchema, OlderSchema, Unsafe, ValueError) as error:
+    except (psycopg2.Error, BadOption, NewerSchema, NotUpgraded, OlderSchema, Unsafe, ValueError) as error:
         return f"celery_durable.schema: {str(error).strip()}"
     return None
 

@@ -15,12 +15,12 @@ from .options import Options, read_options
 #: A ready or delayed message: the values of `Letter.to_publish`, without names, which take 8 µs.  NULL back: a
 #: conflict, or an unknown queue.
 PUBLISH = """
-    SELECT {schema}kombu_message_publish(%s, %s, %s, %s, %s, %s, %s, %s, %s)"""
+    SELECT {schema}durable_publish(%s, %s, %s, %s, %s, %s, %s, %s, %s)"""
 
 #: Many, one after the other in one round trip: arrays of the same length.  -> (task id, queue) of the stored ones.
 PUBLISH_EACH = """
     SELECT stored.task_id, stored.queue
-      FROM (SELECT given.task_id, given.queue, {schema}kombu_message_publish(
+      FROM (SELECT given.task_id, given.queue, {schema}durable_publish(
                        given.queue, given.payload, given.task_id, given.user_id, given.unique_key, given.delay,
                        given.step, given.hint, given.most_ready) AS id
               FROM (SELECT * FROM unnest(
@@ -34,7 +34,7 @@ PUBLISH_EACH = """
 
 #: Many at once: arrays of the same length.  -> (task id, queue) of the stored ones.
 PUBLISH_MANY = """
-    SELECT stored_task, stored_queue FROM {schema}kombu_message_publish_many(
+    SELECT stored_task, stored_queue FROM {schema}durable_publish_many(
         %(queue)s::text[], %(payload)s::text[], %(task_id)s::text[], %(user_id)s::text[], %(unique_key)s::text[],
         %(delay)s::float8[], %(step)s::int[])"""
 
@@ -42,38 +42,39 @@ PUBLISH_MANY = """
 #: -> (its task id, whether it is leased, whether it is the same task on the same queue)
 IN_THE_WAY = """
     SELECT task_id, is_leased, is_same
-      FROM {schema}kombu_message_in_the_way(%(queue)s, %(task_id)s, %(unique_key)s)"""
+      FROM {schema}durable_in_the_way(%(queue)s, %(task_id)s, %(unique_key)s)"""
 
 #: A retry in place.  It is fenced: without the lease nothing happens, and it returns NULL.
 RETRY = """
-    SELECT {schema}kombu_message_retry(
+    SELECT {schema}durable_retry(
         %(task_id)s, %(lease_token)s::uuid, %(queue)s, %(payload)s, %(delay)s, %(snooze)s, %(park)s, %(seconds)s,
         %(hint)s)"""
 #: The same under whatever lease the task has, of the message that is in the way: what it replaces has ended.
 REPLACE = """
-    SELECT {schema}kombu_message_retry(
+    SELECT {schema}durable_retry(
         task_id, lease_token, %(queue)s, %(payload)s, %(delay)s, %(snooze)s, %(park)s, %(seconds)s, %(hint)s)
-      FROM (SELECT m.task_id, m.lease_token FROM {schema}kombu_message AS m
-              LEFT JOIN {schema}kombu_queue AS q ON q.id = m.queue_id AND q.name = %(queue)s
-             WHERE m.task_id = %(task_id)s AND m.lease_token IS NOT NULL
+      FROM (SELECT m.task_id, l.token AS lease_token FROM {schema}durable_message AS m
+              JOIN {schema}durable_lease AS l ON l.id = m.id
+              LEFT JOIN {schema}durable_queue AS q ON q.id = m.queue_id AND q.name = %(queue)s
+             WHERE m.task_id = %(task_id)s
                AND (q.id IS NOT NULL OR m.unique_key = %(unique_key)s)
              ORDER BY q.id LIMIT 1) AS found"""
 
-PARK = "SELECT {schema}kombu_message_park(%(queue)s, %(group)s, %(seconds)s, %(task_id)s)"
+PARK = "SELECT {schema}durable_park(%(queue)s, %(group)s, %(seconds)s, %(task_id)s)"
 WAKE = """
-    SELECT {schema}kombu_message_wake(id, %(group)s, %(most)s) FROM {schema}kombu_queue WHERE name = %(queue)s"""
+    SELECT {schema}durable_wake(id, %(group)s, %(most)s) FROM {schema}durable_queue WHERE name = %(queue)s"""
 
-ADD_QUEUE = "SELECT {schema}kombu_queue_add(%(queue)s)"
-HAS_QUEUE = "SELECT 1 WHERE {schema}kombu_queue_exists(%(queue)s)"
+ADD_QUEUE = "SELECT {schema}durable_queue_add(%(queue)s)"
+HAS_QUEUE = "SELECT 1 WHERE {schema}durable_queue_exists(%(queue)s)"
 NOTIFY = "SELECT pg_notify('{channel}', %(hint)s)"
 
 #: The caller sorts: RETURNING keeps no order.  Columns are named, so that a prepared claim survives an added column.
-_CLAIM = "{schema}kombu_message_claim(%(queue)s, %(count)s, %(owner)s, %(lease)s, %(floor)s, %(sleep)s)"
+_CLAIM = "{schema}durable_claim(%(queue)s, %(count)s, %(owner)s, %(lease)s, %(floor)s, %(sleep)s)"
 _CLAIMED = "message_id, token, body, deliveries, retries, snoozes, losses, place"
 CLAIM = f"SELECT {_CLAIMED} FROM {_CLAIM}"
 
 #: How deliveries ended: tokens are unique, so two lists need no pairing.  -> the ids that are locked, or NULL
-_SETTLE = """{schema}kombu_message_settle(
+_SETTLE = """{schema}durable_settle(
         %(done)s::bigint[], %(done_tokens)s::uuid[], %(others)s::bigint[], %(tokens)s::uuid[], %(hows)s::text[],
         %(careful)s)"""
 SETTLE = f"SELECT {_SETTLE}"
@@ -82,8 +83,8 @@ SETTLE_AND_CLAIM = f"SELECT settled, {_CLAIMED} FROM {_SETTLE} AS settled LEFT J
 
 #: Sent before a claim now and then: below the floor the index is full of entries that are dead but not yet removed.
 RAISE_FLOOR = """
-    UPDATE {schema}kombu_queue SET rank_floor = %(raised)s WHERE id IN (
-        SELECT id FROM {schema}kombu_queue
+    UPDATE {schema}durable_queue SET rank_floor = %(raised)s WHERE id IN (
+        SELECT id FROM {schema}durable_queue
          WHERE name = %(queue)s AND rank_floor < %(raised)s FOR NO KEY UPDATE SKIP LOCKED)"""
 
 #: Before a claim that settles nothing.  If the server crashes within the next second, the message is ready
@@ -94,13 +95,13 @@ SOON_DURABLE = "SET LOCAL synchronous_commit = off"
 #: -> (id, whether it was renewed) of those whose lease is valid
 RENEW = """
     WITH mine AS MATERIALIZED (
-        SELECT id FROM {schema}kombu_message WHERE id = ANY (%(ids)s) AND lease_token = ANY (%(tokens)s::uuid[])),
+        SELECT id FROM {schema}durable_lease WHERE id = ANY (%(ids)s) AND token = ANY (%(tokens)s::uuid[])),
     free AS MATERIALIZED (
-        SELECT id FROM {schema}kombu_message WHERE id = ANY (%(ids)s) AND lease_token = ANY (%(tokens)s::uuid[])
+        SELECT id FROM {schema}durable_lease WHERE id = ANY (%(ids)s) AND token = ANY (%(tokens)s::uuid[])
            FOR NO KEY UPDATE SKIP LOCKED),
     kept AS (
-        UPDATE {schema}kombu_message SET
-               visible_at = clock_timestamp() + make_interval(secs => %(lease)s),
+        UPDATE {schema}durable_lease SET
+               until = clock_timestamp() + make_interval(secs => %(lease)s),
                started_at = CASE WHEN id = ANY (%(begun)s::bigint[]) THEN coalesce(started_at, clock_timestamp())
                                  ELSE started_at END
          WHERE id IN (SELECT id FROM free) RETURNING id)
@@ -111,29 +112,35 @@ RENEW = """
 #: locked ones.  -> how many
 RECALL = """
     WITH unknown AS MATERIALIZED (
-        SELECT id, lease_token FROM {schema}kombu_message
-         WHERE lease_owner = %(owner)s AND visible_at > clock_timestamp()
-           AND NOT lease_token = ANY (%(known)s::uuid[]) FOR NO KEY UPDATE SKIP LOCKED),
+        SELECT id, token FROM {schema}durable_lease
+         WHERE node = %(owner)s AND until > clock_timestamp()
+           AND NOT token = ANY (%(known)s::uuid[]) FOR NO KEY UPDATE SKIP LOCKED),
     given AS MATERIALIZED (
-        SELECT {schema}kombu_message_give_back(array_agg(id), array_agg(lease_token), 'returned') FROM unknown)
+        SELECT {schema}durable_give_back(array_agg(id), array_agg(token), 'returned') FROM unknown)
     SELECT (SELECT count(*) FROM unknown) FROM given"""
 
 #: Hand leases back on an orderly stop.
-HAND_BACK = "SELECT {schema}kombu_message_give_back(%(ids)s::bigint[], %(tokens)s::uuid[], 'returned')"
+HAND_BACK = "SELECT {schema}durable_give_back(%(ids)s::bigint[], %(tokens)s::uuid[], 'returned')"
 
 #: The task begins, in a delivery of a message that has come back before.
 BEGIN = """
-    UPDATE {schema}kombu_message SET started_at = clock_timestamp()
-     WHERE task_id = %(task_id)s AND lease_token = %(token)s::uuid AND started_at IS NULL"""
+    UPDATE {schema}durable_lease AS l SET started_at = clock_timestamp()
+      FROM {schema}durable_message AS m
+     WHERE m.task_id = %(task_id)s AND l.id = m.id AND l.token = %(token)s::uuid AND l.started_at IS NULL"""
 
 #: For the application, on the message of its running task: see messages.py.
 FENCE = """
-    SELECT 1 FROM {schema}kombu_message
+    SELECT 1 FROM {schema}broker_message
      WHERE task_id = %(task_id)s AND lease_token = %(lease_token)s::uuid FOR UPDATE"""
+#: The message first, as whoever moves it; the caller nearly always has it.
 START = """
-    UPDATE {schema}kombu_message SET started_at = clock_timestamp()
+    UPDATE {schema}durable_lease SET started_at = clock_timestamp()
+     WHERE token = %(lease_token)s::uuid AND id = (
+           SELECT m.id FROM {schema}durable_message AS m JOIN {schema}durable_lease AS l ON l.id = m.id
+            WHERE m.task_id = %(task_id)s AND l.token = %(lease_token)s::uuid FOR NO KEY UPDATE OF m)"""
+DELETE = """
+    DELETE FROM {schema}broker_message
      WHERE task_id = %(task_id)s AND lease_token = %(lease_token)s::uuid"""
-DELETE = "DELETE FROM {schema}kombu_message WHERE task_id = %(task_id)s AND lease_token = %(lease_token)s::uuid"
 
 #: Name a node, in each of its sessions.  The lock shows whether it is alive; the row only says which lock to check.
 #: First the lock, then the row: who judges the node holds the lock meanwhile, and then has said it is in doubt, or has
@@ -151,30 +158,21 @@ NAME = """
      WHERE NOT EXISTS (SELECT FROM {schema}kombu_node WHERE lock = %(owner)s AND suspected_at IS NULL)
     ON CONFLICT (lock) DO UPDATE SET suspected_at = NULL"""
 JOIN = f'{NAME}; LISTEN "{{channel}}"'
-LEAVE = "SELECT {schema}kombu_message_leave(%(owner)s)"
+LEAVE = "SELECT {schema}durable_leave(%(owner)s)"
 
-JUDGE = "SELECT others, doubted, ago FROM {schema}kombu_message_judge(%(owner)s, %(settled)s, %(after)s)"
+JUDGE = "SELECT others, doubted, ago FROM {schema}durable_judge(%(owner)s, %(settled)s, %(after)s)"
 #: -> as the function, and whether the node still has its name
 POLL = """
     SELECT ready, due, others, clock, EXISTS (SELECT FROM {schema}kombu_node WHERE lock = %(owner)s)
-      FROM {schema}kombu_message_poll(%(queues)s, %(owner)s, %(settled)s, %(since)s, %(prefetch)s)"""
+      FROM {schema}durable_poll(%(queues)s, %(owner)s, %(settled)s, %(since)s, %(prefetch)s)"""
 
-SIZE = "SELECT {schema}kombu_queue_size(%(queue)s)"
+SIZE = "SELECT {schema}durable_queue_size(%(queue)s)"
 
 #: Waiting messages only: a running message is settled by the node that runs it.
-PURGE = """
-    WITH gone AS (
-        DELETE FROM {schema}kombu_message
-         WHERE queue_id = (SELECT id FROM {schema}kombu_queue WHERE name = %(queue)s) AND lease_token IS NULL
-        RETURNING 1)
-    SELECT count(*) FROM gone"""
+PURGE = "SELECT {schema}durable_purge(%(queue)s)"
 
-#: Of tasks that nobody runs: ready, or waiting for whatever.  Locks: the rows, skipping what is just being claimed.
-REVOKE = """
-    DELETE FROM {schema}kombu_message WHERE id IN (
-        SELECT id FROM {schema}kombu_message
-         WHERE task_id = ANY (%(task_ids)s::text[]) AND lease_token IS NULL ORDER BY id FOR UPDATE SKIP LOCKED)
-    RETURNING task_id"""
+#: Of tasks that nobody runs: ready, or waiting for whatever, skipping what is just being claimed.  -> their ids
+REVOKE = "SELECT {schema}durable_revoke(%(task_ids)s::text[])"
 
 #: Letters with these ids, of a queue and for a reason; NULL: any.  The driver writes the values into the text, so
 #: the planner sees which of these conditions do not apply.
@@ -187,7 +185,7 @@ LIST_DEAD = f"""
      ORDER BY id DESC LIMIT %(most)s"""
 NEXT_DEAD = f"""
     SELECT id FROM {{schema}}kombu_dead_letter WHERE {_CHOSEN} AND id > %(after)s ORDER BY id LIMIT {{batch}}"""
-REDRIVE = "SELECT letter, outcome FROM {schema}kombu_message_redrive(%(ids)s::bigint[])"
+REDRIVE = "SELECT letter, outcome FROM {schema}durable_redrive(%(ids)s::bigint[])"
 DROP_DEAD = """
     DELETE FROM {schema}kombu_dead_letter WHERE id IN (
         SELECT id FROM {schema}kombu_dead_letter WHERE id = ANY (%(ids)s::bigint[]) ORDER BY id FOR UPDATE SKIP LOCKED)
@@ -203,8 +201,8 @@ EXPIRE_DEAD = """
         RETURNING 1)
     SELECT count(*) FROM gone"""
 
-FACTS = "SELECT * FROM {schema}kombu_message_facts()"
-GROUPS = "SELECT * FROM {schema}kombu_message_groups(%(queue)s, %(group)s, %(most)s)"
+FACTS = "SELECT * FROM {schema}durable_facts()"
+GROUPS = "SELECT * FROM {schema}durable_groups(%(queue)s, %(group)s, %(most)s)"
 
 
 #: What a node's session prepares: a claim that is parsed and planned again takes 0.16 ms instead of 0.12.

@@ -12,7 +12,7 @@ from kombu.transport import base, virtual
 
 from . import addresses
 from .announcements import announcements_of
-from .broadcast import Herald
+from .broadcast import BroadcastSender
 from .celery_worker import end_starting
 from .channel import Channel
 from .database import CONNECTION_ERRORS, UNDEFINED, Database, Row
@@ -65,7 +65,7 @@ class Transport(virtual.Transport):
         self.database = Database(self.url, connect_timeout=client.connect_timeout)
         announcements = announcements_of(self.url, self.options.schema)
         self._shared = SharedSession(self.url, self.options, self.database)
-        self.herald = Herald(self.run, self.options, announcements, self._shared.defer)
+        self.sender = BroadcastSender(self.run, self.options, announcements, self._shared.defer)
         self.fanout = Fanout(self.options, announcements)
         self._loop: Any = None
 

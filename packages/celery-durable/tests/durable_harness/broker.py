@@ -106,7 +106,7 @@ class Broker:
         return int(self.value("SELECT count(*) FROM runs WHERE what = 'end'"))
 
     def left(self) -> int:
-        return int(self.value("SELECT count(*) FROM kombu_message"))
+        return int(self.value("SELECT count(*) FROM broker_message"))
 
     def end_sessions(self) -> None:
         """What a failover, or one killed backend, does to everybody."""

@@ -42,6 +42,7 @@ class Database:
             cursor.execute(DROP)
             cursor.execute("CREATE SCHEMA public")
             schema.upgrade(connection)
+            schema.add_stock_names(connection)
             cursor.execute(RUNS)
         connection.close()
         self._emptied = Emptied(self.server.url(), self._stack, kept=["kombu_schema"])

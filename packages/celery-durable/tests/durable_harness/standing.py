@@ -39,6 +39,7 @@ class Standing(Broker):
         connection = self.connect()
         with connection, connection.cursor() as cursor:
             schema.upgrade(connection)
+            schema.add_stock_names(connection)
             cursor.execute(TOLD)
         connection.close()
 

@@ -81,7 +81,7 @@ def note(task: Any, what: str) -> None:
     """Write down that it starts or ends; a start also marks the delivery as started, as a consumer should."""
     request = task.request
     write(
-        "WITH marked AS (UPDATE kombu_message SET started_at = clock_timestamp() WHERE task_id = %s AND lease_token = %s AND %s)"
+        "WITH marked AS (UPDATE broker_message SET started_at = clock_timestamp() WHERE task_id = %s AND lease_token = %s AND %s)"
         " INSERT INTO runs (task_id, what, pid, retry_count, snooze_count, lost_count) VALUES (%s, %s, %s, %s, %s, %s)",
         (request.id, request.lease_token, what == "start",
          request.id, what, os.getpid(), request.retry_count, request.snooze_count, request.lost_count),

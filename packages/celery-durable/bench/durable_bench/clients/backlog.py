@@ -7,7 +7,7 @@ from typing import Any
 import psycopg2
 from celery_durable.options import Options
 from celery_durable.park import park
-from celery_durable.reader import Place
+from celery_durable.reader import QueuePosition
 from celery_durable.statements import statements
 from celery_durable.template import send_many
 from kombu import Consumer
@@ -26,13 +26,21 @@ BATCH = 5_000
 QUIET_SECONDS = 30.0
 #: A message as publish stored it, many times over, as publish would have stored them one after the other.
 COPY = """
-    INSERT INTO kombu_message
-           (visible, visible_at, delay_reason, payload, queue_id, task_id, user_id, rank_step, rank)
-    SELECT visible, visible_at + make_interval(secs => n * 1e-6), delay_reason, replace(payload, task_id, fresh.id),
-           queue_id, fresh.id, user_id, rank_step, rank + n * rank_step
-      FROM kombu_message, (SELECT n, gen_random_uuid()::text AS id FROM generate_series(1, %(count)s) AS n) AS fresh
-     WHERE task_id = %(sample)s"""
-COUNT = "SELECT count(*) FROM kombu_message WHERE user_id IS NOT DISTINCT FROM %s"
+    WITH sample AS (SELECT * FROM durable_message WHERE task_id = %(sample)s),
+    made AS (
+        INSERT INTO durable_message (payload, queue_id, task_id, tenant, step)
+        SELECT replace(payload, task_id, fresh.id), queue_id, fresh.id, tenant, step
+          FROM sample, (SELECT gen_random_uuid()::text AS id FROM generate_series(1, %(count)s)) AS fresh
+        RETURNING id, queue_id, coalesce(tenant, '') AS tenant, step),
+    numbered AS (SELECT *, row_number() OVER (ORDER BY id) AS n FROM made),
+    ready AS (
+        INSERT INTO durable_ready (id, queue_id, tenant, rank)
+        SELECT m.id, m.queue_id, m.tenant, r.rank + m.n * m.step
+          FROM numbered AS m, durable_ready AS r WHERE r.id = (SELECT id FROM sample))
+    INSERT INTO durable_waiting (id, queue_id, tenant, reason, due_at)
+    SELECT m.id, m.queue_id, m.tenant, w.reason, w.due_at + make_interval(secs => m.n * 1e-6)
+      FROM numbered AS m, durable_waiting AS w WHERE w.id = (SELECT id FROM sample)"""
+COUNT = "SELECT count(*) FROM durable_message WHERE tenant IS NOT DISTINCT FROM %s"
 
 
 def _connect() -> Any:
@@ -63,24 +71,25 @@ def parked(size: int) -> None:
 def clear(_: int) -> None:
     """Take away what is left of the fresh ones."""
     with _connect() as connection, connection.cursor() as cursor:
-        cursor.execute("DELETE FROM kombu_message WHERE user_id = %s", (FRESH,))
+        cursor.execute("DELETE FROM broker_message WHERE group_name = %s", (FRESH,))
 
 
 def claims(count: int) -> float:
     """Claim and acknowledge `count` times, as a node does.  -> p99 seconds of a claim, without waiting for the disk."""
-    sql, place, took = statements(Options(listen=False)), Place(), []
+    sql, position, took = statements(Options(listen=False)), QueuePosition(), []
     cursor = _connect().cursor()
     cursor.execute("SET synchronous_commit = off")
     for _ in range(count):
-        began, begin = time.monotonic(), place.begin()
+        began, begin = time.monotonic(), position.begin()
         given = {"queue": QUEUE, "count": CLAIM, "owner": None, "lease": 60.0, "floor": begin, "sleep": 0}
         cursor.execute(sql.claim, given)
         rows = cursor.fetchall()
         took.append(time.monotonic() - began)
         if not rows:
             raise Missing("the queue ran empty while claims were timed")
-        place.read(begin, [row[-1] for row in rows], CLAIM, began)
-        cursor.execute(sql.ack, {"ids": [row[0] for row in rows], "tokens": [row[1] for row in rows]})
+        position.read(begin, [row[-1] for row in rows], CLAIM, began)
+        given = {"done": [row[0] for row in rows], "done_tokens": [row[1] for row in rows], "careful": False}
+        cursor.execute(sql.settle, {**given, "others": [], "tokens": [], "hows": []})
     return sorted(took)[int(count * 0.99)]
 
 

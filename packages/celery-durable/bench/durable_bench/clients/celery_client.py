@@ -13,19 +13,18 @@ from durable_bench.clients.celery_app import URL, app, hold, nothing, stamp
 from durable_bench.clients.command import WARM_UP, database, median_of_batches, serve, timed
 
 DAY = 86_400
-#: One message as Celery made it, many times over, each with an id of its own.
-COPY = """
-    INSERT INTO kombu_message ({columns}, id, payload {task_id})
-    SELECT {columns}, nextval('message_id_sequence'), replace(payload, %(sample)s, fresh.id) {fresh_id}
+#: One message as Celery made it, many times over, each with an id of its own: in the table of kombu's own transport.
+COPY_STOCK = """
+    INSERT INTO kombu_message (visible, timestamp, version, queue_id, id, payload)
+    SELECT visible, timestamp, version, queue_id, nextval('message_id_sequence'), replace(payload, %(sample)s, fresh.id)
       FROM kombu_message, (SELECT gen_random_uuid()::text AS id FROM generate_series(1, %(count)s)) AS fresh"""
-#: As plain as a row of ours can be, in all its indexes.
+#: As plain as the rows of a message of ours can be, in all their indexes.
 INSERT = """
-    INSERT INTO kombu_message (visible, visible_at, payload, queue_id, task_id, rank_step, rank)
-    VALUES (true, clock_timestamp(), %(payload)s, %(queue_id)s, %(task_id)s, 100,
-            (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)"""
-COLUMNS = """
-    SELECT column_name FROM information_schema.columns
-     WHERE table_name = 'kombu_message' AND is_generated = 'NEVER' AND column_name <> ALL ('{id,payload}')"""
+    WITH made AS (
+        INSERT INTO durable_message (payload, queue_id, task_id)
+        VALUES (%(payload)s, %(queue_id)s, %(task_id)s) RETURNING id, queue_id)
+    INSERT INTO durable_ready (id, queue_id, tenant, rank)
+    SELECT id, queue_id, '', (extract(epoch FROM clock_timestamp()) * 1000000)::bigint FROM made"""
 
 
 def setup(_: int) -> None:
@@ -64,7 +63,7 @@ def bound(count: int) -> float:
     connection = psycopg2.connect(database())
     connection.autocommit = True
     cursor = connection.cursor()
-    cursor.execute("SELECT id FROM kombu_queue WHERE name = %s", (letters[0].queue,))
+    cursor.execute("SELECT id FROM durable_queue WHERE name = %s", (letters[0].queue,))
     [(queue_id,)] = cursor.fetchall()
     memory = Celery("memory", broker="memory://")
 
@@ -94,12 +93,10 @@ def _fill(count: int, **options: Any) -> None:
             return _send(count, producer, **options)
         sample = app.send_task(nothing.name, producer=producer, **options).id
     with psycopg2.connect(database()) as connection, connection.cursor() as cursor:
-        cursor.execute(COLUMNS)
-        columns = [name for (name,) in cursor.fetchall()]
-        ours = "task_id" in columns
-        columns = [name for name in columns if name != "task_id"]
-        statement = COPY.format(columns=", ".join(columns), task_id=", task_id" * ours, fresh_id=", fresh.id" * ours)
-        cursor.execute(statement, {"sample": sample, "count": count - 1})
+        copy = COPY_STOCK
+        if URL.startswith("durable"):
+            from durable_bench.clients.backlog import COPY as copy  # noqa: N811, PLC0415  ours alone needs it
+        cursor.execute(copy, {"sample": sample, "count": count - 1})
     return None
 
 

@@ -18,8 +18,9 @@ DRAINS = 4
 #: The table's size is looked at so often.
 PARTS = 4
 SIZE = """
-    SELECT pg_table_size('kombu_message') / 1e6, pg_indexes_size('kombu_message') / 1e6,
-           pg_total_relation_size('kombu_message') / 1e6"""
+    SELECT sum(pg_table_size(t)) / 1e6, sum(pg_indexes_size(t)) / 1e6,
+           sum(pg_total_relation_size(t)) / 1e6
+      FROM unnest('{durable_message,durable_ready,durable_lease,durable_waiting}'::regclass[]) AS t"""
 
 
 def _step(kind: str) -> Step:

@@ -8,7 +8,7 @@
 
 -- -> about how many rows there are in a state: 'ready', 'eta', 'retry', 'snooze', 'parked' or 'dead'.
 -- flow: of this group ('': those without one), NULL for the whole queue.
-CREATE OR REPLACE FUNCTION kombu_message_estimate(which integer, state text, flow text) RETURNS bigint
+CREATE OR REPLACE FUNCTION durable_estimate(which integer, state text, flow text) RETURNS bigint
 LANGUAGE plpgsql STABLE {settings} AS $$
 DECLARE
     seen bigint;
@@ -17,19 +17,27 @@ BEGIN
     IF state = 'dead' THEN
         SELECT count(*), max(place) INTO seen, last FROM (
             SELECT hashint8(id) AS place FROM kombu_dead_letter
-             WHERE queue = (SELECT name FROM kombu_queue WHERE id = which) AND hashint8(id) & 31 = 0
+             WHERE queue = (SELECT name FROM durable_queue WHERE id = which) AND hashint8(id) & 31 = 0
+             ORDER BY hashint8(id) LIMIT 512) AS sample;
+    ELSIF state = 'ready' AND flow IS NULL THEN
+        SELECT count(*), max(place) INTO seen, last FROM (
+            SELECT hashint8(id) AS place FROM durable_ready
+             WHERE queue_id = which AND hashint8(id) & 31 = 0
+             ORDER BY hashint8(id) LIMIT 512) AS sample;
+    ELSIF state = 'ready' THEN
+        SELECT count(*), max(place) INTO seen, last FROM (
+            SELECT hashint8(id) AS place FROM durable_ready
+             WHERE queue_id = which AND tenant = flow AND hashint8(id) & 31 = 0
              ORDER BY hashint8(id) LIMIT 512) AS sample;
     ELSIF flow IS NULL THEN
         SELECT count(*), max(place) INTO seen, last FROM (
-            SELECT hashint8(id) AS place FROM kombu_message
-             WHERE queue_id = which AND coalesce(delay_reason, 'ready') = state
-               AND lease_token IS NULL AND hashint8(id) & 31 = 0
+            SELECT hashint8(id) AS place FROM durable_waiting
+             WHERE queue_id = which AND reason = state AND hashint8(id) & 31 = 0
              ORDER BY hashint8(id) LIMIT 512) AS sample;
     ELSE
         SELECT count(*), max(place) INTO seen, last FROM (
-            SELECT hashint8(id) AS place FROM kombu_message
-             WHERE queue_id = which AND coalesce(user_id, '') = flow AND coalesce(delay_reason, 'ready') = state
-               AND lease_token IS NULL AND hashint8(id) & 31 = 0
+            SELECT hashint8(id) AS place FROM durable_waiting
+             WHERE queue_id = which AND tenant = flow AND reason = state AND hashint8(id) & 31 = 0
              ORDER BY hashint8(id) LIMIT 512) AS sample;
     END IF;
     RETURN 32 * CASE WHEN seen < 512 THEN seen ELSE 511 / ((last::float8 + 2147483648) / 4294967296) END;
@@ -37,55 +45,52 @@ END $$;
 
 -- -> how many rows there are in a state, counted up to `most`; since when the oldest of them is ready.
 -- `lowest`: the rank to begin at.
-CREATE OR REPLACE FUNCTION kombu_message_count(
+CREATE OR REPLACE FUNCTION durable_count(
     which integer, state text, flow text, lowest bigint, most integer, OUT counted bigint, OUT oldest timestamptz
 ) LANGUAGE plpgsql STABLE {settings} AS $$
 BEGIN
     IF state = 'dead' THEN
         SELECT count(*) INTO counted FROM (
-            SELECT FROM kombu_dead_letter WHERE queue = (SELECT name FROM kombu_queue WHERE id = which) LIMIT most) AS d;
+            SELECT FROM kombu_dead_letter WHERE queue = (SELECT name FROM durable_queue WHERE id = which) LIMIT most) AS d;
     ELSIF state <> 'ready' AND flow IS NULL THEN
         SELECT count(*) INTO counted FROM (
-            SELECT FROM kombu_message WHERE queue_id = which AND delay_reason = state LIMIT most) AS m;
+            SELECT FROM durable_waiting WHERE queue_id = which AND reason = state LIMIT most) AS w;
     ELSIF state <> 'ready' THEN
         SELECT count(*) INTO counted FROM (
-            SELECT FROM kombu_message
-             WHERE queue_id = which AND delay_reason = state AND coalesce(user_id, '') = flow LIMIT most) AS m;
+            SELECT FROM durable_waiting
+             WHERE queue_id = which AND reason = state AND tenant = flow LIMIT most) AS w;
     ELSIF flow IS NULL THEN
         SELECT count(*), min(since) INTO counted, oldest FROM (
-            (SELECT coalesce(visible_at, enqueued_at) AS since FROM kombu_message
-              WHERE queue_id = which AND visible AND rank >= lowest ORDER BY rank LIMIT most)
-            UNION ALL
-            (SELECT enqueued_at FROM kombu_message WHERE queue_id = which AND visible AND rank IS NULL LIMIT most)) AS m;
+            SELECT since FROM durable_ready
+             WHERE queue_id = which AND rank >= lowest ORDER BY rank LIMIT most) AS r;
     ELSE
         SELECT count(*), min(since) INTO counted, oldest FROM (
-            SELECT coalesce(visible_at, enqueued_at) AS since FROM kombu_message
-             WHERE queue_id = which AND coalesce(user_id, '') = flow AND visible AND rank >= lowest
-             ORDER BY rank LIMIT most) AS m;
+            SELECT since FROM durable_ready
+             WHERE queue_id = which AND tenant = flow AND rank >= lowest ORDER BY rank LIMIT most) AS r;
     END IF;
 END $$;
 
 -- A number per state, and whether it is an estimate.  `exact`: up to it the numbers are exact.
 -- Should vacuum be far behind, an old transaction keeps so many dead entries at the begin of the index of ready ones
 -- that the count begins at the floor; what came back below it is then seen by the sample only.
-CREATE OR REPLACE FUNCTION kombu_message_numbers(which integer, flow text, exact integer)
+CREATE OR REPLACE FUNCTION durable_numbers(which integer, flow text, exact integer)
 RETURNS TABLE (state text, number bigint, estimated boolean, oldest timestamptz)
 LANGUAGE plpgsql STABLE {settings} AS $$
 DECLARE
-    crowded boolean := pg_stat_get_dead_tuples('kombu_message'::regclass) > 50000;
-    lowest bigint := CASE WHEN crowded THEN (SELECT rank_floor FROM kombu_queue WHERE id = which)
+    crowded boolean := pg_stat_get_dead_tuples('durable_ready'::regclass) > 50000;
+    lowest bigint := CASE WHEN crowded THEN (SELECT rank_floor FROM durable_queue WHERE id = which)
                           ELSE -9223372036854775808 END;
     guess bigint;
 BEGIN
     FOREACH state IN ARRAY '{ready,eta,retry,snooze,parked}'::text[] || CASE WHEN flow IS NULL THEN 'dead' END LOOP
         CONTINUE WHEN state IS NULL;
-        guess := kombu_message_estimate(which, state, flow);
+        guess := durable_estimate(which, state, flow);
         estimated := guess > exact * 1.3;
         oldest := NULL;
         number := 0;
         IF NOT estimated OR state = 'ready' THEN
             SELECT c.counted, c.oldest INTO number, oldest
-              FROM kombu_message_count(which, state, flow, lowest, CASE WHEN NOT estimated THEN exact + 1
+              FROM durable_count(which, state, flow, lowest, CASE WHEN NOT estimated THEN exact + 1
                                                                     WHEN flow IS NULL THEN 500 ELSE 20 END) AS c;
         END IF;
         estimated := estimated OR number > exact OR crowded AND guess > 2 * number + 256;
@@ -95,7 +100,7 @@ BEGIN
 END $$;
 
 -- The numbers in one row.  `delayed`: 'eta', 'retry' and 'snooze' together; `estimated`: which columns are estimates.
-CREATE OR REPLACE FUNCTION kombu_message_summary(
+CREATE OR REPLACE FUNCTION durable_summary(
     which integer, flow text, exact integer, OUT ready bigint, OUT oldest_seconds double precision,
     OUT delayed bigint, OUT snoozed bigint, OUT parked bigint, OUT dead bigint, OUT estimated text[]
 ) LANGUAGE plpgsql STABLE {settings} AS $$
@@ -109,40 +114,39 @@ BEGIN
            coalesce(array_agg(DISTINCT CASE WHEN state IN ('eta', 'retry', 'snooze') THEN 'delayed' ELSE state END)
                     FILTER (WHERE n.estimated), '{}')
       INTO ready, oldest_seconds, delayed, snoozed, parked, dead, estimated
-      FROM kombu_message_numbers(which, flow, exact) AS n;
+      FROM durable_numbers(which, flow, exact) AS n;
 END $$;
 
--- The leased messages of a queue, by group.  The leases of nodes with a lock are in an index of their own; others, and
--- those that ended and were not taken back yet, are looked for among the first `most` that are due.
-CREATE OR REPLACE FUNCTION kombu_message_leases(which integer, most integer) RETURNS TABLE (flow text, leased bigint)
-LANGUAGE plpgsql STABLE {settings} AS $$
-DECLARE
-    crowded boolean := pg_stat_get_dead_tuples('kombu_message'::regclass) > 50000;
-    since timestamptz := CASE WHEN crowded THEN clock_timestamp() - interval '5 s' ELSE '-infinity' END;
-    locks bigint[] := ARRAY(SELECT lock FROM kombu_node);
+-- -> of leases that end after it all are counted.  An old transaction keeps entries of the index of leases that ended long
+-- ago: if there are many, those are left out.
+CREATE OR REPLACE FUNCTION durable_lease_since() RETURNS timestamptz LANGUAGE plpgsql STABLE {settings} AS $$
+BEGIN
+    RETURN CASE WHEN pg_stat_get_dead_tuples('durable_lease'::regclass) > 50000
+                THEN clock_timestamp() - interval '5 s' ELSE '-infinity' END;
+END $$;
+
+-- The leased messages of a queue, by group; of very many the `most` that end first.
+CREATE OR REPLACE FUNCTION durable_leases(which integer, most integer) RETURNS TABLE (flow text, leased bigint)
+LANGUAGE plpgsql STABLE {by_key} AS $$
 BEGIN
     RETURN QUERY
-    SELECT coalesce(m.user_id, ''), count(*) FROM (
-        (SELECT user_id FROM kombu_message
-          WHERE lease_owner = ANY (locks) AND visible_at > since AND queue_id = which LIMIT 30000)
-        UNION ALL
-        (SELECT user_id FROM (
-            SELECT user_id, lease_token, lease_owner FROM kombu_message
-             WHERE queue_id = which AND NOT visible AND visible_at > since ORDER BY visible_at LIMIT most) AS due
-          WHERE lease_token IS NOT NULL AND (lease_owner IS NULL OR lease_owner <> ALL (locks)))) AS m
-    GROUP BY 1;
+    SELECT coalesce(m.tenant, ''), count(*)
+      FROM (SELECT l.id FROM durable_lease AS l
+             WHERE l.queue_id = which AND l.until > durable_lease_since() ORDER BY l.until LIMIT most) AS held
+      JOIN durable_message AS m ON m.id = held.id
+     GROUP BY 1;
 END $$;
 
 -- All queues, in the order they were made.
-CREATE OR REPLACE FUNCTION kombu_message_facts() RETURNS TABLE (
+CREATE OR REPLACE FUNCTION durable_facts() RETURNS TABLE (
     queue text, paused boolean, ready bigint, oldest_seconds double precision, leased bigint, delayed bigint,
     snoozed bigint, parked bigint, dead bigint, estimated text[])
 LANGUAGE plpgsql STABLE {settings} AS $$
 BEGIN
     RETURN QUERY
     SELECT q.name::text, q.paused_at IS NOT NULL, n.ready, n.oldest_seconds,
-           (SELECT coalesce(sum(l.leased), 0)::bigint
-              FROM kombu_message_leases(q.id, CASE WHEN n.delayed > 10000 THEN 500 ELSE 30000 END) AS l),
+           (SELECT count(*) FROM (SELECT FROM durable_lease AS l WHERE l.queue_id = q.id
+                                     AND l.until > durable_lease_since() LIMIT 30000) AS held),
            n.delayed, n.snoozed, n.parked, n.dead, n.estimated
-      FROM kombu_queue AS q CROSS JOIN LATERAL kombu_message_summary(q.id, NULL, 10000) AS n ORDER BY q.id;
+      FROM durable_queue AS q CROSS JOIN LATERAL durable_summary(q.id, NULL, 10000) AS n ORDER BY q.id;
 END $$;

@@ -1,31 +1,34 @@
--- Groups at their limit: parked, and woken.  Locks of each: the message rows it changes, skipping locked ones.
+-- Groups at their limit: parked, and woken.  Locks of each: the rows it changes and, before them, their messages,
+-- skipping locked ones.
 
 -- Park a group: what is ready of it waits to be woken, and so does what is published from now on.  Of very many the
 -- youngest are parked; the others follow with the next of them that finds no room.  Every `probe_seconds` one of its
 -- messages is woken in any case.  `task`: one that was claimed and did not run; its place in the order is not spent.
 -- One that is to be cancelled stays ready: ending it takes none of what the group lacks.
 -- -> how many were parked
-CREATE OR REPLACE FUNCTION kombu_message_park(
+CREATE OR REPLACE FUNCTION durable_park(
     queue_name text, flow text, seconds double precision, task text DEFAULT NULL
 ) RETURNS integer
-LANGUAGE plpgsql {settings} AS $$
+LANGUAGE plpgsql {by_key} AS $$
 DECLARE
-    which integer := (SELECT id FROM kombu_queue WHERE name = queue_name);
+    which integer := (SELECT id FROM durable_queue WHERE name = queue_name);
+    claimed bigint := (SELECT id FROM durable_message WHERE task_id = task AND queue_id = which);
+    unspent bigint := coalesce((SELECT rank FROM durable_lease WHERE id = claimed),
+                               (SELECT rank FROM durable_ready WHERE id = claimed));
     chosen bigint[];
     parked integer;
-    unspent bigint := (SELECT rank FROM kombu_message WHERE task_id = task AND queue_id = which);
 BEGIN
     SELECT array_agg(id), least(min(rank), unspent) INTO chosen, unspent FROM (
-        SELECT id, rank FROM kombu_message
-         WHERE queue_id = which AND coalesce(user_id, '') = flow AND visible AND rank IS NOT NULL
-           AND cancel_requested_at IS NULL
-         ORDER BY rank DESC LIMIT {most_parked} FOR NO KEY UPDATE SKIP LOCKED) AS ready;
+        SELECT r.id, r.rank FROM durable_ready AS r JOIN durable_message AS m ON m.id = r.id
+         WHERE r.queue_id = which AND r.tenant = flow AND m.cancel_requested_at IS NULL
+         ORDER BY r.rank DESC LIMIT {most_parked}
+           FOR NO KEY UPDATE OF m SKIP LOCKED FOR UPDATE OF r SKIP LOCKED) AS ready;
     INSERT INTO kombu_group AS g (queue_id, name, probe_at, probe_seconds, rank)
     SELECT which, flow, clock_timestamp() + make_interval(secs => seconds), seconds, unspent WHERE which IS NOT NULL
     ON CONFLICT (queue_id, name) DO UPDATE
        SET probe_at = excluded.probe_at, probe_seconds = excluded.probe_seconds, rank = least(g.rank, excluded.rank);
-    UPDATE kombu_message SET visible = false, visible_at = NULL, delay_reason = 'parked', rank = NULL
-     WHERE id = ANY (chosen);
+    WITH gone AS (DELETE FROM durable_ready WHERE id = ANY (chosen) RETURNING id)
+    INSERT INTO durable_waiting (id, queue_id, tenant, reason) SELECT id, which, flow, 'parked' FROM gone;
     GET DIAGNOSTICS parked = ROW_COUNT;
     RETURN parked;
 END $$;
@@ -35,17 +38,16 @@ END $$;
 -- and a later statement looks once more; while some publisher holds the row, the group stays.  A transaction of a
 -- stricter level has one snapshot for all its statements: it leaves the group to the next probe, as no group may be
 -- forgotten while a message of it is parked.  Locks: the group, unless it is locked.
-CREATE OR REPLACE FUNCTION kombu_group_forget(which integer, flow text) RETURNS void
+CREATE OR REPLACE FUNCTION durable_group_forget(which integer, flow text) RETURNS void
 LANGUAGE plpgsql {settings} AS $$
 BEGIN
     IF current_setting('transaction_isolation') IN ('repeatable read', 'serializable')
-       OR EXISTS (SELECT FROM kombu_message WHERE queue_id = which AND coalesce(user_id, '') = flow
-                     AND delay_reason = 'parked') THEN
+       OR EXISTS (SELECT FROM durable_waiting WHERE queue_id = which AND reason = 'parked' AND tenant = flow) THEN
         RETURN;
     END IF;
     PERFORM FROM kombu_group WHERE queue_id = which AND name = flow FOR UPDATE SKIP LOCKED;
-    IF FOUND AND NOT EXISTS (SELECT FROM kombu_message WHERE queue_id = which AND coalesce(user_id, '') = flow
-                                AND delay_reason = 'parked') THEN
+    IF FOUND AND NOT EXISTS (
+        SELECT FROM durable_waiting WHERE queue_id = which AND reason = 'parked' AND tenant = flow) THEN
         DELETE FROM kombu_group WHERE queue_id = which AND name = flow;
     END IF;
 END $$;
@@ -54,37 +56,38 @@ END $$;
 -- one, unless somebody is publishing to it just now.  `step`: theirs from now on; NULL: as they were published.  They
 -- stand where the group's last one ended: a group that is woken one by one has its share, and not the head of the queue
 -- each time.  -> their task ids
-CREATE OR REPLACE FUNCTION kombu_message_wake(which integer, flow text, most integer, step integer DEFAULT NULL)
+CREATE OR REPLACE FUNCTION durable_wake(which integer, flow text, most integer, step integer DEFAULT NULL)
 RETURNS SETOF text
-LANGUAGE plpgsql {settings} AS $$
+LANGUAGE plpgsql {by_key} AS $$
 DECLARE
     one record;
     place bigint;
 BEGIN
     FOR one IN
         WITH parked AS MATERIALIZED (
-            SELECT id, task_id, rank_step FROM kombu_message
-             WHERE queue_id = which AND coalesce(user_id, '') = flow AND delay_reason = 'parked'
-             ORDER BY id LIMIT most FOR NO KEY UPDATE SKIP LOCKED),
+            SELECT m.id, m.task_id, m.step FROM durable_waiting AS w JOIN durable_message AS m ON m.id = w.id
+             WHERE w.queue_id = which AND w.reason = 'parked' AND w.tenant = flow ORDER BY w.id LIMIT most
+               FOR NO KEY UPDATE OF m SKIP LOCKED FOR UPDATE OF w SKIP LOCKED),
         snoozed AS MATERIALIZED (
-            SELECT id, task_id, rank_step FROM kombu_message
-             WHERE queue_id = which AND coalesce(user_id, '') = flow AND delay_reason = 'snooze'
-             ORDER BY id LIMIT most FOR NO KEY UPDATE SKIP LOCKED)
+            SELECT m.id, m.task_id, m.step FROM durable_waiting AS w JOIN durable_message AS m ON m.id = w.id
+             WHERE w.queue_id = which AND w.reason = 'snooze' AND w.tenant = flow ORDER BY w.id LIMIT most
+               FOR NO KEY UPDATE OF m SKIP LOCKED FOR UPDATE OF w SKIP LOCKED)
         SELECT * FROM (SELECT * FROM parked UNION ALL SELECT * FROM snoozed) AS waiting ORDER BY id LIMIT most
     LOOP
         IF place IS NULL THEN
-            place := greatest(kombu_message_rank(which, flow, coalesce(step, one.rank_step)),
+            place := greatest(durable_rank(which, flow, coalesce(durable_wake.step, one.step)),
                               (SELECT rank FROM kombu_group WHERE queue_id = which AND name = flow));
         END IF;
-        UPDATE kombu_message SET visible = true, visible_at = clock_timestamp(), delay_reason = NULL, rank = place,
-               rank_step = coalesce(step, rank_step)
-         WHERE id = one.id;
-        place := place + coalesce(step, one.rank_step);
+        DELETE FROM durable_waiting WHERE id = one.id;
+        INSERT INTO durable_ready (id, queue_id, tenant, rank) VALUES (one.id, which, flow, place);
+        UPDATE durable_message AS m SET step = durable_wake.step
+         WHERE m.id = one.id AND m.step <> durable_wake.step;
+        place := place + coalesce(durable_wake.step, one.step);
         RETURN NEXT one.task_id;
     END LOOP;
     IF place IS NOT NULL THEN
         UPDATE kombu_group SET rank = place WHERE queue_id = which AND name = flow;
-        PERFORM pg_notify('{channel}', (SELECT name FROM kombu_queue WHERE id = which));
+        PERFORM pg_notify('{channel}', (SELECT name FROM durable_queue WHERE id = which));
     END IF;
-    PERFORM kombu_group_forget(which, flow);
+    PERFORM durable_group_forget(which, flow);
 END $$;

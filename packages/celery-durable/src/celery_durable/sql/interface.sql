@@ -1,24 +1,95 @@
 -- What an application may use in statements of its own: these views and functions, and no table.  README, "SQL
--- interface", says what each is for.  Their names, columns and arguments stay; columns may be added at the end.
+-- interface", says what each is for.  Their names, columns and arguments stay; columns may be added at the end.  Those
+-- that hold, move and end messages are in moving.sql.
 --
--- Each view is one table without a condition, so a statement that joins, locks or changes it is planned as one over the
--- table.  A queue's name is therefore no column of a message: to join it would lock the queue's row with the message.
+-- broker_message is one table without a condition, and reads where the message stands row by row: a statement that joins
+-- it or locks it is planned as one over that table, and locks the message.  Who looks for messages by their state asks
+-- one of the three views after it, each of them one table with its indexes.  A queue's name is no column of a message: to
+-- join it would lock the queue's row with the message.
+
+-- -> the token under which a message is leased now.  Also when a statement that locks the message has waited for it: it
+-- looks once more at the row, but with its own snapshot, in which the lease may still be there.  A volatile function has
+-- a new snapshot; the planner takes a view apart only if it sees none, and the stable one below hides it.  A call takes
+-- 8 µs, so the views call it for messages with a lease only.  Without its setting, the only one that it needs, a plan from
+-- a quiet minute, when the table was one page, would read thousands of them later.
+CREATE OR REPLACE FUNCTION durable_lease_token_now(message bigint) RETURNS uuid
+LANGUAGE plpgsql VOLATILE SET enable_seqscan = off AS $$
+BEGIN
+    RETURN (SELECT l.token FROM {schema}durable_lease AS l WHERE l.id = message);
+END $$;
+CREATE OR REPLACE FUNCTION durable_lease_token(message bigint) RETURNS uuid LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    RETURN {schema}durable_lease_token_now(message);
+END $$;
 
 CREATE OR REPLACE VIEW broker_queue AS
-SELECT id, name, paused_at FROM kombu_queue;
+SELECT id, name, paused_at FROM durable_queue;
 
 CREATE OR REPLACE VIEW broker_message AS
-SELECT id, queue_id, task_id,
-       user_id AS group_name,               -- NULL: of no group
-       unique_key,
-       visible AS is_ready,
-       visible_at AS ready_at,              -- ready since then; or then, when the delay or the lease ends; NULL: parked
-       delay_reason,                        -- 'eta', 'retry', 'snooze' or 'parked'; NULL: ready or leased
-       rank,                                -- its place among the ready ones; NULL: the next poll of a node ranks it
-       rank_step AS step,                   -- how far it puts its group's next one behind itself
-       lease_token, started_at, delivery_count, retry_count, snooze_count, lost_count, cancel_requested_at, enqueued_at,
-       lease_owner AS node_id               -- NULL: not leased, or by a node without a lock
-  FROM kombu_message;
+SELECT m.id, m.queue_id, m.task_id,
+       m.tenant AS group_name,              -- NULL: of no group
+       m.unique_key,
+       (SELECT true FROM durable_ready AS r WHERE r.id = m.id) IS NOT NULL
+           AS is_ready,                     -- with EXISTS the planner may read all that are ready for one of them
+       coalesce(                            -- ready since then; or then, when the delay or the lease ends; NULL: parked
+           (SELECT r.since FROM durable_ready AS r WHERE r.id = m.id),
+           (SELECT w.due_at FROM durable_waiting AS w WHERE w.id = m.id),
+           (SELECT l.until FROM durable_lease AS l WHERE l.id = m.id)) AS ready_at,
+       (SELECT w.reason FROM durable_waiting AS w WHERE w.id = m.id)
+           AS delay_reason,                 -- 'eta', 'retry', 'snooze' or 'parked'; NULL: ready or leased
+       coalesce(                            -- its place among the ready ones, also while it is leased; NULL: it waits
+           (SELECT r.rank FROM durable_ready AS r WHERE r.id = m.id),
+           (SELECT l.rank FROM durable_lease AS l WHERE l.id = m.id)) AS rank,
+       m.step,                              -- how far it puts its group's next one behind itself
+       (SELECT durable_lease_token(l.id) FROM durable_lease AS l WHERE l.id = m.id) AS lease_token,
+       (SELECT l.started_at FROM durable_lease AS l WHERE l.id = m.id) AS started_at,
+       m.delivery_count + (SELECT count(*) FROM durable_lease AS l WHERE l.id = m.id)::integer AS delivery_count,
+       m.retry_count, m.snooze_count, m.lost_count, m.cancel_requested_at, m.enqueued_at,
+       (SELECT l.node FROM durable_lease AS l WHERE l.id = m.id)
+           AS node_id,                      -- NULL: not leased, or by a node without a lock
+       m.tenant                             -- as group_name
+  FROM durable_message AS m;
+
+-- What may be changed through it: that the running task has started, and that the message ends.  The trigger does not
+-- know the condition of the statement, and nobody asks it again after a wait.  So nothing is changed, and no row counted,
+-- if a lease has ended or begun since the statement saw the message.
+CREATE OR REPLACE FUNCTION durable_change() RETURNS trigger LANGUAGE plpgsql {definer} AS $$
+DECLARE
+    began timestamptz;
+BEGIN
+    IF TG_OP = 'DELETE' THEN
+        IF durable_keep(OLD.id, true) IS DISTINCT FROM OLD.lease_token THEN
+            RETURN NULL;
+        END IF;
+        RETURN CASE WHEN durable_drop(OLD.id) THEN OLD END;
+    END IF;
+    began := NEW.started_at;
+    NEW.started_at := OLD.started_at;
+    IF NEW IS DISTINCT FROM OLD THEN
+        RAISE EXCEPTION 'of broker_message only started_at may be changed' USING errcode = 'feature_not_supported';
+    END IF;
+    PERFORM FROM durable_message WHERE id = OLD.id FOR NO KEY UPDATE;
+    UPDATE durable_lease SET started_at = began WHERE id = OLD.id AND token = OLD.lease_token;
+    IF NOT FOUND THEN
+        RETURN NULL;
+    END IF;
+    NEW.started_at := began;
+    RETURN NEW;
+END $$;
+CREATE OR REPLACE TRIGGER change INSTEAD OF UPDATE OR DELETE ON broker_message
+    FOR EACH ROW EXECUTE FUNCTION durable_change();
+-- A right on the view is enough, and nobody puts it on a table of his own.
+REVOKE ALL ON FUNCTION durable_change FROM PUBLIC;
+
+-- The messages by their state.  `tenant`: the group, '' for none.
+CREATE OR REPLACE VIEW broker_ready AS
+SELECT id, queue_id, tenant, rank, since FROM durable_ready;
+
+CREATE OR REPLACE VIEW broker_lease AS
+SELECT id, queue_id, token, node AS node_id, until, started_at FROM durable_lease;
+
+CREATE OR REPLACE VIEW broker_waiting AS
+SELECT id, queue_id, tenant, reason, due_at FROM durable_waiting;
 
 CREATE OR REPLACE VIEW broker_group AS      -- the parked ones
 SELECT queue_id, name, probe_at FROM kombu_group;
@@ -46,14 +117,14 @@ SELECT n.lock AS id, n.name, n.since, n.poll_seconds, n.queues, n.prefetch_count
         GROUP BY l.classid, l.objid) AS h
     ON h.classid::bigint = n.lock >> 32 AND h.objid::bigint = n.lock & 4294967295;
 
-CREATE OR REPLACE VIEW broker_facts AS SELECT * FROM kombu_message_facts();
+CREATE OR REPLACE VIEW broker_facts AS SELECT * FROM durable_facts();
 
 -- Of the groups with the most waiting, or of the one that is named; '' are the messages of no group.
 CREATE OR REPLACE FUNCTION broker_group_facts(queue_name text, group_name text, most integer) RETURNS TABLE (
     name text, ready bigint, oldest_seconds double precision, leased bigint, delayed bigint, parked bigint,
     estimated text[])
 LANGUAGE sql STABLE AS $$
-    SELECT * FROM {schema}kombu_message_groups(queue_name, group_name, most);
+    SELECT * FROM {schema}durable_groups(queue_name, group_name, most);
 $$;
 
 -- Park a group.  `seconds`: as often one of its messages is woken in any case; `task`: of its messages one that was
@@ -61,177 +132,48 @@ $$;
 CREATE OR REPLACE FUNCTION broker_park(
     queue_name text, group_name text, seconds double precision, task text DEFAULT NULL
 ) RETURNS integer
-LANGUAGE sql AS $$ SELECT {schema}kombu_message_park(queue_name, group_name, seconds, task) $$;
+LANGUAGE sql AS $$ SELECT {schema}durable_park(queue_name, group_name, seconds, task) $$;
 
 -- Make the oldest waiting messages of a group ready.  `step`: theirs from now on; NULL: as they were published.
 -- -> their task ids.
 CREATE OR REPLACE FUNCTION broker_wake(queue_name text, group_name text, most integer, step integer DEFAULT NULL)
 RETURNS SETOF text
 LANGUAGE sql AS $$
-    SELECT {schema}kombu_message_wake(id, group_name, most, step) FROM {schema}kombu_queue WHERE name = queue_name;
+    SELECT {schema}durable_wake(id, group_name, most, step) FROM {schema}durable_queue WHERE name = queue_name;
 $$;
 
 -- -> whether a node sleeps that has a process to spare.  Locks until the end of the transaction: a publisher's advisory
 -- lock, shared, so that the node does not fall asleep unseen.
 CREATE OR REPLACE FUNCTION broker_is_node_idle(queue_id integer) RETURNS boolean
-LANGUAGE sql AS $$ SELECT {schema}kombu_message_wanted(queue_id) $$;
+LANGUAGE sql AS $$ SELECT {schema}durable_wanted(queue_id) $$;
 
 -- -> the rank that the next message of a group would get, were it ready now.
 CREATE OR REPLACE FUNCTION broker_next_rank(queue_id integer, group_name text, step integer) RETURNS bigint
 LANGUAGE plpgsql STABLE {settings} AS $$
 BEGIN
     RETURN greatest(
-        kombu_message_rank(queue_id, group_name, step),
+        durable_rank(queue_id, group_name, step),
         (SELECT g.rank FROM kombu_group AS g WHERE g.queue_id = broker_next_rank.queue_id
             AND g.name = broker_next_rank.group_name));
-END $$;
-
--- Put a message that no worker holds into another group, and on its queue: ready there, or parked as a publish would
--- park it.  One that waits for its time keeps that time.  `most_ready`: as of a publish; `probe`: seconds.  Of a task
--- with messages on several queues it is the one on that queue, or else the oldest.
--- -> what it was before, 'ready' or the reason of its delay; NULL when a worker holds it, when it is gone, when there
--- is no such queue, and when a worker holds another message of the task there.  Locks: the message; the group when it
--- is parked, shared.
-CREATE OR REPLACE FUNCTION broker_regroup(
-    task text, new_group text, queue_name text, most_ready integer, step integer, probe double precision
-) RETURNS text
-LANGUAGE plpgsql {settings} AS $$
-DECLARE
-    mine record;
-    which integer := (SELECT id FROM kombu_queue WHERE name = queue_name);
-    reason text;
-BEGIN
-    SELECT m.id, coalesce(m.delay_reason, 'ready') AS was INTO mine FROM kombu_message AS m
-     WHERE m.task_id = task AND m.lease_token IS NULL
-       AND (m.visible AND m.rank IS NOT NULL OR m.delay_reason IS NOT NULL)
-     ORDER BY m.queue_id = which DESC, m.id LIMIT 1 FOR NO KEY UPDATE;
-    IF mine.id IS NULL OR which IS NULL THEN
-        RETURN NULL;
-    END IF;
-    BEGIN
-        IF mine.was IN ('retry', 'eta') THEN
-            reason := mine.was;
-        ELSIF new_group IS NOT NULL THEN
-            reason := kombu_message_parks(which, new_group, most_ready, step, probe);
-        END IF;
-        UPDATE kombu_message
-           SET queue_id = which, user_id = new_group, rank_step = step, delay_reason = reason, visible = reason IS NULL,
-               visible_at = CASE WHEN reason IS NULL THEN clock_timestamp() WHEN reason <> 'parked' THEN visible_at END,
-               rank = CASE WHEN reason IS NULL THEN kombu_message_rank(which, new_group, step) END
-         WHERE id = mine.id;
-    EXCEPTION WHEN unique_violation THEN  -- another message of the task is there
-        RETURN NULL;
-    END;
-    IF reason IS DISTINCT FROM 'parked' THEN
-        PERFORM pg_notify('{channel}', queue_name);
-    END IF;
-    RETURN mine.was;
-END $$;
-
--- Put what waits of a group on another queue, its parked state with it.  What is ready stands behind what of the group
--- is there already; what is leased goes on where it is.  A message whose task has another one on that queue stays, and
--- so does a locked one: if it is parked, the group remains parked on the old queue too.  An error: there is no such
--- queue.  Locks: the group on both queues; those messages, skipping locked ones.
-CREATE OR REPLACE FUNCTION broker_move(group_name text, old_queue text, new_queue text) RETURNS void
-LANGUAGE plpgsql {settings} AS $$
-DECLARE
-    old integer := (SELECT id FROM kombu_queue WHERE name = old_queue);
-    new integer := (SELECT id FROM kombu_queue WHERE name = new_queue);
-    parked record;
-BEGIN
-    IF new IS NULL THEN
-        RAISE EXCEPTION 'there is no queue %', new_queue USING errcode = 'foreign_key_violation';
-    ELSIF old = new THEN
-        RETURN;
-    END IF;
-    -- Publishers hold this row until their commit: from here on nothing more of the group is parked on the old queue.
-    SELECT * INTO parked FROM kombu_group WHERE queue_id = old AND name = group_name FOR UPDATE;
-    IF FOUND THEN
-        INSERT INTO kombu_group AS g (queue_id, name, probe_at, probe_seconds)
-        VALUES (new, group_name, parked.probe_at, parked.probe_seconds)
-        ON CONFLICT (queue_id, name) DO UPDATE SET probe_at = least(g.probe_at, excluded.probe_at);
-    END IF;
-    FOR attempt IN 1..3 LOOP
-        BEGIN
-            WITH ready AS MATERIALIZED (
-                SELECT id, rank, rank_step FROM kombu_message AS m
-                 WHERE queue_id = old AND coalesce(user_id, '') = group_name AND visible AND rank IS NOT NULL
-                   AND NOT EXISTS (SELECT FROM kombu_message AS o WHERE o.task_id = m.task_id AND o.queue_id = new)
-                   FOR NO KEY UPDATE OF m SKIP LOCKED),
-            waiting AS MATERIALIZED (
-                SELECT id, rank, rank_step FROM kombu_message AS m
-                 WHERE queue_id = old AND coalesce(user_id, '') = group_name
-                   AND delay_reason = ANY ('{eta,retry,snooze,parked}')
-                   AND NOT EXISTS (SELECT FROM kombu_message AS o WHERE o.task_id = m.task_id AND o.queue_id = new)
-                   FOR NO KEY UPDATE OF m SKIP LOCKED),
-            mine AS (SELECT * FROM ready UNION ALL SELECT * FROM waiting),
-            placed AS (SELECT id, sum(rank_step) OVER (ORDER BY rank, id) - rank_step AS ahead FROM mine),
-            target AS MATERIALIZED (SELECT kombu_message_rank(new, group_name, 100) AS rank)
-            UPDATE kombu_message m
-               SET queue_id = new, rank = CASE WHEN m.visible THEN target.rank + placed.ahead END
-              FROM placed, target WHERE m.id = placed.id;
-            EXIT;
-        EXCEPTION WHEN unique_violation THEN
-            -- somebody has just published one of the tasks to that queue: the next look sees its message
-            IF attempt = 3 THEN
-                RAISE;
-            END IF;
-        END;
-    END LOOP;
-    PERFORM kombu_group_forget(old, group_name);
-    PERFORM pg_notify('{channel}', new_queue);
-END $$;
-
--- Take a group's name out of the tables: what a worker holds of it goes on in no group.  What waits of it should have
--- been deleted or moved before; a group of which something is parked all the same stays.  Its dead letters are the
--- caller's to delete.  Reads all messages.  Locks: those, and the group.
-CREATE OR REPLACE FUNCTION broker_forget(group_name text) RETURNS void
-LANGUAGE plpgsql AS $$
-BEGIN
-    UPDATE {schema}kombu_message SET user_id = NULL WHERE user_id = group_name AND lease_token IS NOT NULL;
-    PERFORM {schema}kombu_group_forget(queue_id, name) FROM {schema}kombu_group WHERE name = group_name;
-    DELETE FROM {schema}kombu_broadcast AS b WHERE strpos(b::text, group_name) > 0;
-END $$;
-
--- Ask whoever runs a task to end it: `cancel_requested_at` is set, and the unique key is free for the next one.  One
--- that waits is ready now, so that a worker ends it.  Of a task with messages on several queues, all of them.  Locks:
--- the messages.
-CREATE OR REPLACE FUNCTION broker_request_cancel(task text) RETURNS void
-LANGUAGE plpgsql {settings} AS $$
-DECLARE
-    which integer;
-BEGIN
-    FOR which IN
-        UPDATE kombu_message
-           SET cancel_requested_at = clock_timestamp(), unique_key = NULL,
-               visible = visible OR lease_token IS NULL,
-               visible_at = CASE WHEN lease_token IS NULL THEN clock_timestamp() ELSE visible_at END,
-               rank = CASE WHEN lease_token IS NULL AND NOT visible THEN kombu_message_rank(queue_id, user_id, rank_step)
-                           ELSE rank END,
-               delay_reason = NULL
-         WHERE task_id = task RETURNING queue_id
-    LOOP
-        PERFORM pg_notify('{channel}', (SELECT name FROM kombu_queue WHERE id = which));
-    END LOOP;
 END $$;
 
 -- Give out nothing of a queue from now on; one that is paused stays so since then.
 CREATE OR REPLACE FUNCTION broker_pause(queue_name text, since timestamptz DEFAULT clock_timestamp()) RETURNS void
 LANGUAGE sql AS $$
-    UPDATE {schema}kombu_queue SET paused_at = coalesce(paused_at, since) WHERE name = queue_name;
+    UPDATE {schema}durable_queue SET paused_at = coalesce(paused_at, since) WHERE name = queue_name;
 $$;
 
 -- Go on with it.
 CREATE OR REPLACE FUNCTION broker_resume(queue_name text) RETURNS void
 LANGUAGE sql AS $$
-    UPDATE {schema}kombu_queue SET paused_at = NULL WHERE name = queue_name;
+    UPDATE {schema}durable_queue SET paused_at = NULL WHERE name = queue_name;
     SELECT pg_notify('{channel}', queue_name);
 $$;
 
 -- Put dead letters back on their queues.  -> what became of each: 'redriven', 'in the way' or 'no queue'; a letter that
 -- somebody else holds is in no row.
 CREATE OR REPLACE FUNCTION broker_redrive(letters bigint[]) RETURNS TABLE (letter bigint, outcome text)
-LANGUAGE sql AS $$ SELECT letter, outcome FROM {schema}kombu_message_redrive(letters) $$;
+LANGUAGE sql AS $$ SELECT letter, outcome FROM {schema}durable_redrive(letters) $$;
 
 -- Where nodes listen: pg_notify(broker_channel(), queue) tells them that something of the queue became ready.
 CREATE OR REPLACE FUNCTION broker_channel() RETURNS text LANGUAGE sql IMMUTABLE AS $$ SELECT '{channel}' $$;

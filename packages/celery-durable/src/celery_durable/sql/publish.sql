@@ -16,43 +16,45 @@
 -- or the node sees that somebody publishes, and looks again soon.
 --
 -- In a serializable transaction a publisher gives no rank: to read the ends of the index that all publishers write to
--- would make each of them a reason to abort the others.  Such a message has no rank, as one of a stock producer, and the
--- node that is told of it ranks it with its next poll (kombu_message_take_in).
+-- would make each of them a reason to abort the others.  Such a message waits and is due at once, and the node that is
+-- told of it ranks it with its next poll, as any that becomes due (durable_promote).
 --
--- Locks of each function: the message rows it changes, skipping locked ones.
+-- Who may move a message: a claim takes rows of durable_ready that it has locked, skipping locked ones.  Whoever else
+-- moves a message, or deletes it, or takes its lease away locks its row of durable_message before.  So who holds that
+-- row, and does not find the message in durable_ready, knows where it is until the end of the transaction.
+--
+-- Locks of each function: the rows it changes, skipping locked ones.
 --
 -- The functions that a publisher calls run with the rights of the tables' owner: see publishers.sql.
 
 -- -> the rank of a message that becomes ready now.  `lowest`: the queue's floor, which leaves out the dead entries at the
 -- beginning of the index.  A group that has a ready message is behind the head of its queue already.  It has no settings
 -- of its own: they cost 11 µs a call, and every function that calls it has them.
-CREATE OR REPLACE FUNCTION kombu_message_place(which integer, lowest bigint, flow text, step integer)
+CREATE OR REPLACE FUNCTION durable_place(which integer, lowest bigint, flow text, step integer)
 RETURNS bigint
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
     place bigint;
 BEGIN
-    SELECT rank + step INTO place FROM kombu_message
-     WHERE queue_id = which AND coalesce(user_id, '') = coalesce(flow, '') AND visible AND rank >= lowest
-     ORDER BY rank DESC LIMIT 1;
+    SELECT rank + step INTO place FROM durable_ready
+     WHERE queue_id = which AND tenant = coalesce(flow, '') AND rank >= lowest ORDER BY rank DESC LIMIT 1;
     IF place IS NULL THEN
-        SELECT rank INTO place FROM kombu_message
-         WHERE queue_id = which AND visible AND rank >= lowest ORDER BY rank LIMIT 1;
+        SELECT rank INTO place FROM durable_ready WHERE queue_id = which AND rank >= lowest ORDER BY rank LIMIT 1;
     END IF;
     RETURN coalesce(place, greatest(lowest, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint));
 END $$;
 
 -- The same for statements that have no settings and do not know the floor.
-CREATE OR REPLACE FUNCTION kombu_message_rank(which integer, flow text, step integer) RETURNS bigint
+CREATE OR REPLACE FUNCTION durable_rank(which integer, flow text, step integer) RETURNS bigint
 LANGUAGE plpgsql STABLE {settings} AS $$
 BEGIN
-    RETURN (SELECT kombu_message_place(id, rank_floor, flow, step) FROM kombu_queue WHERE id = which);
+    RETURN (SELECT durable_place(id, rank_floor, flow, step) FROM durable_queue WHERE id = which);
 END $$;
 
 -- -> 'parked' when a message of the group has to wait: the group is parked, or is so now, since `most_ready` of it are
 -- ready; NULL when it does not, and when a group is being forgotten just now.  Locks: the group, against its being
 -- forgotten: one that this transaction has neither made nor locked may be gone before its message is seen.
-CREATE OR REPLACE FUNCTION kombu_message_parks(
+CREATE OR REPLACE FUNCTION durable_parks(
     which integer, flow text, most_ready integer, step integer, probe double precision
 ) RETURNS text
 LANGUAGE plpgsql AS $$
@@ -63,11 +65,10 @@ BEGIN
     END IF;
     IF most_ready <= (
         SELECT count(*) FROM (
-            SELECT FROM kombu_message WHERE queue_id = which AND coalesce(user_id, '') = flow AND visible
-               AND rank IS NOT NULL LIMIT most_ready) AS ready) THEN
+            SELECT FROM durable_ready WHERE queue_id = which AND tenant = flow LIMIT most_ready) AS ready) THEN
         INSERT INTO kombu_group (queue_id, name, probe_at, probe_seconds, rank)
         VALUES (which, flow, clock_timestamp() + make_interval(secs => probe), probe,
-                kombu_message_rank(which, flow, step))
+                durable_rank(which, flow, step))
         ON CONFLICT DO NOTHING;
         IF NOT FOUND THEN
             PERFORM FROM kombu_group WHERE queue_id = which AND name = flow FOR KEY SHARE SKIP LOCKED;
@@ -80,7 +81,7 @@ END $$;
 -- -> whether a publish must tell.  Locks until the end of the transaction: that somebody publishes, shared.  The other
 -- lock is taken only to see whether it is free.  It goes with a subtransaction that is undone, whatever ends that: a
 -- lock of the session that a cancelled publish left behind kept every node from falling asleep.  It costs 2 µs.
-CREATE OR REPLACE FUNCTION kombu_message_wanted(which integer) RETURNS boolean LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION durable_wanted(which integer) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     asleep boolean := true;
 BEGIN
@@ -98,7 +99,7 @@ END $$;
 -- -> whether a message is due so soon that some node would see it too late by its own polls.  A node of a release that
 -- did not write down how often it polls is always told.  As JSON, the column need not be there: publishers meet this
 -- function also just before a migration and after it was taken back.
-CREATE OR REPLACE FUNCTION kombu_message_sooner(delay double precision) RETURNS boolean LANGUAGE plpgsql STABLE AS $$
+CREATE OR REPLACE FUNCTION durable_sooner(delay double precision) RETURNS boolean LANGUAGE plpgsql STABLE AS $$
 BEGIN
     RETURN EXISTS (
         SELECT FROM kombu_node AS n WHERE coalesce((to_jsonb(n) ->> 'poll_seconds')::float8, 'infinity') >= delay);
@@ -107,7 +108,7 @@ END $$;
 -- Store a message.  `delay`: seconds, NULL for none; `hint`: the notification; `most_ready`: with so many of its group
 -- ready already the group is parked, and this one waits; NULL for any number.  -> its id; NULL: a conflict, or an
 -- unknown queue.  The lock on a parked group keeps it from being forgotten before this message is seen.
-CREATE OR REPLACE FUNCTION kombu_message_publish(
+CREATE OR REPLACE FUNCTION durable_publish(
     queue_name text, body text, task text, flow text, key text, delay double precision, step integer, hint text,
     most_ready integer DEFAULT NULL
 ) RETURNS bigint
@@ -116,35 +117,36 @@ DECLARE
     which integer;
     lowest bigint;
     reason text;
-    place bigint;
     added bigint;
     ranked boolean := current_setting('transaction_isolation') <> 'serializable';
 BEGIN
-    SELECT id, rank_floor INTO which, lowest FROM kombu_queue WHERE name = queue_name;
+    SELECT id, rank_floor INTO which, lowest FROM durable_queue WHERE name = queue_name;
     IF which IS NULL THEN
         RETURN NULL;
     END IF;
-    IF delay IS NOT NULL THEN
+    IF delay IS NOT NULL OR NOT ranked THEN
         reason := 'eta';
-    ELSIF flow IS NOT NULL THEN
-        reason := kombu_message_parks(which, flow, most_ready, step, {probe});
     END IF;
-    IF reason IS NULL AND ranked THEN
-        place := kombu_message_place(which, lowest, flow, step);
+    IF delay IS NULL AND flow IS NOT NULL THEN
+        reason := coalesce(durable_parks(which, flow, most_ready, step, {probe}), reason);
     END IF;
-    INSERT INTO kombu_message AS m
-           (visible, visible_at, delay_reason, payload, queue_id, task_id, user_id, unique_key, rank_step, rank)
-    VALUES (reason IS NULL,
-            CASE WHEN reason IS DISTINCT FROM 'parked'
-                 THEN clock_timestamp() + make_interval(secs => coalesce(delay, 0)) END,
-            reason, body, which, task, flow, key, step, place)
+    INSERT INTO durable_message AS m (payload, queue_id, task_id, tenant, unique_key, step)
+    VALUES (body, which, task, flow, key, step)
     ON CONFLICT DO NOTHING RETURNING m.id INTO added;
     IF added IS NULL THEN
         RETURN NULL;
-    ELSIF reason IS NULL AND NOT ranked THEN
+    ELSIF reason IS NULL THEN
+        INSERT INTO durable_ready (id, queue_id, tenant, rank)
+        VALUES (added, which, coalesce(flow, ''), durable_place(which, lowest, flow, step));
+    ELSE
+        INSERT INTO durable_waiting (id, queue_id, tenant, reason, due_at)
+        VALUES (added, which, coalesce(flow, ''), reason, CASE WHEN reason = 'eta'
+                THEN clock_timestamp() + make_interval(secs => coalesce(delay, 0)) END);
+    END IF;
+    IF delay IS NULL AND reason = 'eta' THEN
         PERFORM pg_notify('{channel}', hint || E'\t{rank_soon}');
-    ELSIF (CASE WHEN reason = 'eta' THEN kombu_message_sooner(delay)
-                WHEN reason IS NULL THEN kombu_message_wanted(which) END) THEN
+    ELSIF (CASE WHEN reason = 'eta' THEN durable_sooner(delay)
+                WHEN reason IS NULL THEN durable_wanted(which) END) THEN
         PERFORM pg_notify('{channel}', hint);
     END IF;
     RETURN added;
@@ -152,57 +154,65 @@ END $$;
 
 -- Put a message on another queue.  One whose task has a message there already stays where it is: nothing may be lost,
 -- and a queue holds one message of each task.  -> the queue that it is on now.
-CREATE OR REPLACE FUNCTION kombu_message_transfer(message bigint, target integer) RETURNS integer
+CREATE OR REPLACE FUNCTION durable_transfer(message bigint, target integer) RETURNS integer
 LANGUAGE plpgsql AS $$
 BEGIN
-    UPDATE kombu_message SET queue_id = target WHERE id = message;
+    UPDATE durable_message SET queue_id = target WHERE id = message;
     RETURN target;
 EXCEPTION WHEN unique_violation THEN
-    RETURN (SELECT queue_id FROM kombu_message WHERE id = message);
+    RETURN (SELECT queue_id FROM durable_message WHERE id = message);
 END $$;
 
--- A retry in place: the leased row of a task, with its new payload, waits as it is told.  `queue_name`: where; with an
--- unknown name, and where another message of the task is already, it stays on its own queue.  `park`: its group is
--- parked for `seconds` as well.  -> its id; NULL: the lease is lost, and nothing is changed.  Locks besides: when it
--- parks, the group, and its ready messages.
-CREATE OR REPLACE FUNCTION kombu_message_retry(
+-- A retry in place: the leased message of a task, with its new payload, waits as it is told.  `queue_name`: where; with
+-- an unknown name, and where another message of the task is already, it stays on its own queue.  `park`: its group is
+-- parked for `seconds` as well.  -> its id; NULL: the lease is lost, and nothing is changed.  Locks besides: the message;
+-- when it parks, the group, and its ready messages.
+CREATE OR REPLACE FUNCTION durable_retry(
     task text, token uuid, queue_name text, body text, delay double precision, snooze boolean, park boolean,
     seconds double precision, hint text
 ) RETURNS bigint
 LANGUAGE plpgsql {settings} AS $$
 DECLARE
     mine record;
+    place integer;
     target record;
-    ready boolean := delay IS NULL AND NOT park;
-    ranked boolean := current_setting('transaction_isolation') <> 'serializable';
+    now_ready boolean := delay IS NULL AND NOT park AND current_setting('transaction_isolation') <> 'serializable';
 BEGIN
-    SELECT m.id, m.queue_id, m.user_id, m.rank_step, q.id AS wanted INTO mine
-      FROM kombu_message AS m LEFT JOIN kombu_queue AS q ON q.name = queue_name
-     WHERE m.task_id = task AND m.lease_token = token FOR NO KEY UPDATE OF m;
-    IF NOT FOUND THEN
+    SELECT m.id, m.queue_id, m.tenant, m.step, q.id AS wanted INTO mine
+      FROM durable_message AS m JOIN durable_lease AS l ON l.id = m.id
+      LEFT JOIN durable_queue AS q ON q.name = queue_name
+     WHERE m.task_id = task AND l.token = durable_retry.token FOR NO KEY UPDATE OF m;
+    -- In a statement of its own: it sees what became of the lease while the message was waited for.
+    IF NOT FOUND OR NOT EXISTS (
+        SELECT FROM durable_lease AS l WHERE l.id = mine.id AND l.token = durable_retry.token) THEN
         RETURN NULL;
     END IF;
-    SELECT id, name, rank_floor INTO target FROM kombu_queue
-     WHERE id = CASE WHEN mine.wanted <> mine.queue_id THEN kombu_message_transfer(mine.id, mine.wanted)
-                     ELSE mine.queue_id END;
+    place := CASE WHEN mine.wanted <> mine.queue_id THEN durable_transfer(mine.id, mine.wanted) ELSE mine.queue_id END;
+    SELECT id, name, rank_floor INTO target FROM durable_queue WHERE id = place;
     hint := target.name || substr(hint, length(queue_name) + 1);
     IF park THEN
-        PERFORM kombu_message_park(target.name, coalesce(mine.user_id, ''), seconds,
+        PERFORM durable_park(target.name, coalesce(mine.tenant, ''), seconds,
                                    CASE WHEN target.id = mine.queue_id THEN task END);
     END IF;
-    UPDATE kombu_message
-       SET visible = ready,
-           visible_at = CASE WHEN NOT park THEN clock_timestamp() + make_interval(secs => coalesce(delay, 0)) END,
-           delay_reason = CASE WHEN park THEN 'parked' WHEN ready THEN NULL WHEN snooze THEN 'snooze' ELSE 'retry' END,
-           rank = CASE WHEN ready AND ranked
-                       THEN kombu_message_place(target.id, target.rank_floor, mine.user_id, mine.rank_step) END,
-           payload = body, lease_token = NULL, lease_owner = NULL, started_at = NULL,
+    DELETE FROM durable_lease WHERE id = mine.id;
+    UPDATE durable_message
+       SET payload = body, delivery_count = delivery_count + 1,
            retry_count = retry_count + (NOT snooze)::int, snooze_count = snooze_count + snooze::int
      WHERE id = mine.id;
-    IF ready AND NOT ranked THEN
+    IF now_ready THEN
+        INSERT INTO durable_ready (id, queue_id, tenant, rank)
+        VALUES (mine.id, target.id, coalesce(mine.tenant, ''),
+                durable_place(target.id, target.rank_floor, mine.tenant, mine.step));
+    ELSE
+        INSERT INTO durable_waiting (id, queue_id, tenant, reason, due_at)
+        VALUES (mine.id, target.id, coalesce(mine.tenant, ''),
+                CASE WHEN park THEN 'parked' WHEN snooze THEN 'snooze' ELSE 'retry' END,
+                CASE WHEN NOT park THEN clock_timestamp() + make_interval(secs => coalesce(delay, 0)) END);
+    END IF;
+    IF delay IS NULL AND NOT park AND NOT now_ready THEN
         PERFORM pg_notify('{channel}', hint || E'\t{rank_soon}');
-    ELSIF (CASE WHEN ready THEN kombu_message_wanted(target.id)
-                WHEN NOT park THEN kombu_message_sooner(delay) END) THEN
+    ELSIF (CASE WHEN now_ready THEN durable_wanted(target.id)
+                WHEN NOT park THEN durable_sooner(delay) END) THEN
         PERFORM pg_notify('{channel}', hint);
     END IF;
     RETURN mine.id;

@@ -1,113 +1,79 @@
 -- The functions that make messages ready again: what is due, held by dead nodes, parked, or given up.
 --
--- Locks of each: the message rows it changes, skipping locked ones.
+-- Locks of each: the rows it changes and those of their messages, skipping locked ones.
 
--- Rank what has no rank yet.  One that has a time was published in a serializable transaction, and lacks nothing else.
--- Of one that a stock producer inserted, task id, group and due time are in the payload.  A task that is on the queue
--- already is not put there a second time.  What cannot be read, or is no name for an index, is made ready as it is: a worker
--- will find out, and bury it; an error here would stop every node.
-CREATE OR REPLACE FUNCTION kombu_message_take_in(which integer, most integer) RETURNS integer
-LANGUAGE plpgsql {settings} AS $$
-DECLARE
-    one record;
-    headers json;
-    given text;
-    flow text;
-    due timestamptz;
-    taken integer := 0;
-BEGIN
-    FOR one IN SELECT id, payload, user_id, visible_at FROM kombu_message
-                WHERE queue_id = which AND visible AND rank IS NULL
-                ORDER BY id LIMIT most FOR NO KEY UPDATE SKIP LOCKED LOOP
-        taken := taken + 1;
-        IF one.visible_at IS NOT NULL THEN
-            UPDATE kombu_message SET rank = kombu_message_rank(which, user_id, rank_step) WHERE id = one.id;
-            CONTINUE;
-        END IF;
-        BEGIN
-            headers := one.payload::json -> 'headers';
-            given := headers ->> 'id';
-            flow := coalesce(one.user_id, headers ->> 'tenant');
-            due := (headers ->> 'eta')::timestamptz;
-            IF length(given) > 500 OR length(flow) > 500 OR due >= '9999-12-31' THEN
-                RAISE data_exception;
-            END IF;
-        EXCEPTION WHEN data_exception OR program_limit_exceeded THEN
-            given := NULL;
-            flow := one.user_id;
-            due := NULL;
-        END;
-        BEGIN
-            UPDATE kombu_message
-               SET task_id = coalesce(task_id, given), user_id = flow,
-                   visible = due IS NULL OR due <= clock_timestamp(), visible_at = greatest(due, clock_timestamp()),
-                   delay_reason = CASE WHEN due > clock_timestamp() THEN 'eta' END,
-                   rank = kombu_message_rank(which, flow, rank_step)
-             WHERE id = one.id;
-        EXCEPTION WHEN unique_violation THEN
-            DELETE FROM kombu_message WHERE id = one.id;
-        END;
-    END LOOP;
-    RETURN taken;
-END $$;
-
--- What is due becomes ready: a delay with a rank of now, a lost lease with the one it had.  -> how many
-CREATE OR REPLACE FUNCTION kombu_message_promote(
+-- What is due becomes ready: a delay with a rank of now, as a publish would give it, the same for all that are due; a
+-- lost lease with the one it had.  -> how many
+CREATE OR REPLACE FUNCTION durable_promote(
     which integer, since timestamptz, upto timestamptz, settled boolean, most integer
 ) RETURNS integer
-LANGUAGE plpgsql {settings} AS $$
+LANGUAGE plpgsql {by_key} AS $$
 DECLARE
+    lowest bigint := (SELECT rank_floor FROM durable_queue WHERE id = which);
     moved integer;
+    lost bigint[];
 BEGIN
-    WITH late AS (
-        SELECT id, user_id, lease_token FROM kombu_message
-         WHERE queue_id = which AND NOT visible AND visible_at > since AND visible_at <= upto
-           AND (lease_token IS NULL OR settled)
-         ORDER BY visible_at LIMIT most FOR NO KEY UPDATE SKIP LOCKED),
+    WITH late AS MATERIALIZED (
+        SELECT w.id, w.tenant, m.step FROM durable_waiting AS w JOIN durable_message AS m ON m.id = w.id
+         WHERE w.queue_id = which AND w.due_at > since AND w.due_at <= upto
+         ORDER BY w.due_at LIMIT most FOR NO KEY UPDATE OF m SKIP LOCKED FOR UPDATE OF w SKIP LOCKED),
+    gone AS (DELETE FROM durable_waiting WHERE id = ANY (ARRAY(SELECT id FROM late))),
+    head AS MATERIALIZED (
+        SELECT coalesce((SELECT r.rank FROM durable_ready AS r WHERE r.queue_id = which AND r.rank >= lowest
+                          ORDER BY r.rank LIMIT 1),
+                        greatest(lowest, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)) AS rank),
     due AS (
-        SELECT id, lease_token IS NULL AS delayed, row_number() OVER (PARTITION BY user_id ORDER BY id) - 1 AS place
-          FROM late)
-    UPDATE kombu_message AS m
-       SET visible = true, visible_at = clock_timestamp(), delay_reason = NULL,
-           lost_count = lost_count + (started_at IS NOT NULL)::int,
-           lease_token = NULL, lease_owner = NULL, started_at = NULL,
-           rank = CASE WHEN due.delayed OR m.rank IS NULL
-                       THEN kombu_message_rank(which, m.user_id, m.rank_step) + due.place * m.rank_step ELSE m.rank END
-      FROM due WHERE m.id = due.id;
+        SELECT l.id, l.tenant, coalesce(
+                   (SELECT r.rank + l.step FROM durable_ready AS r
+                     WHERE r.queue_id = which AND r.tenant = l.tenant AND r.rank >= lowest
+                     ORDER BY r.rank DESC LIMIT 1), head.rank) AS rank,
+               l.step * (row_number() OVER (PARTITION BY l.tenant ORDER BY l.id) - 1) AS ahead
+          FROM late AS l CROSS JOIN head)
+    INSERT INTO durable_ready (id, queue_id, tenant, rank) SELECT id, which, tenant, rank + ahead FROM due
+        ON CONFLICT DO NOTHING;
     GET DIAGNOSTICS moved = ROW_COUNT;
+    IF settled AND moved < most THEN
+        lost := ARRAY(
+            SELECT l.id FROM durable_lease AS l JOIN durable_message AS m ON m.id = l.id
+             WHERE l.queue_id = which AND l.until > since AND l.until <= upto
+             ORDER BY l.until LIMIT most - moved FOR NO KEY UPDATE OF m SKIP LOCKED FOR UPDATE OF l SKIP LOCKED);
+        IF cardinality(lost) > 0 THEN
+            PERFORM durable_release(lost, 'requeue');
+            moved := moved + cardinality(lost);
+        END IF;
+        -- A lease without a message would be counted for ever; the message was deleted by who did not see where it stands.
+        DELETE FROM durable_lease WHERE id = ANY (ARRAY(
+            SELECT l.id FROM durable_lease AS l WHERE l.queue_id = which AND l.until > since AND l.until <= upto
+               AND NOT EXISTS (SELECT FROM durable_message AS m WHERE m.id = l.id) LIMIT most FOR UPDATE SKIP LOCKED));
+    END IF;
     IF moved > 0 THEN
-        PERFORM pg_notify('{channel}', (SELECT name FROM kombu_queue WHERE id = which));
+        PERFORM pg_notify('{channel}', (SELECT name FROM durable_queue WHERE id = which));
     END IF;
     RETURN moved;
 END $$;
 
 -- Take back what a dead node held, and forget the node with the last of it.  What is locked follows later.  -> how many
-CREATE OR REPLACE FUNCTION kombu_message_rescue(dead bigint, upto timestamptz, most integer) RETURNS integer
-LANGUAGE plpgsql {settings} AS $$
+CREATE OR REPLACE FUNCTION durable_rescue(dead bigint, upto timestamptz, most integer) RETURNS integer
+LANGUAGE plpgsql {by_key} AS $$
 DECLARE
-    touched integer[];
+    lost bigint[] := ARRAY(
+        SELECT l.id FROM durable_lease AS l JOIN durable_message AS m ON m.id = l.id
+         WHERE l.node = dead AND l.until > upto LIMIT most
+           FOR NO KEY UPDATE OF m SKIP LOCKED FOR UPDATE OF l SKIP LOCKED);
+    touched integer[] := durable_release(lost, 'requeue');
 BEGIN
-    WITH freed AS (
-        UPDATE kombu_message
-           SET visible = true, visible_at = clock_timestamp(), lost_count = lost_count + (started_at IS NOT NULL)::int,
-               lease_token = NULL, lease_owner = NULL, started_at = NULL
-         WHERE id = ANY (ARRAY(
-               SELECT id FROM kombu_message WHERE lease_owner = dead AND visible_at > upto
-                LIMIT most FOR NO KEY UPDATE SKIP LOCKED))
-        RETURNING queue_id)
-    SELECT array_agg(queue_id) INTO touched FROM freed;
-    PERFORM pg_notify('{channel}', name) FROM kombu_queue WHERE id = ANY (touched);
-    IF NOT EXISTS (SELECT FROM kombu_message WHERE lease_owner = dead AND visible_at > upto) THEN
+    PERFORM pg_notify('{channel}', name) FROM durable_queue WHERE id = ANY (touched);
+    IF NOT EXISTS (SELECT FROM durable_lease WHERE node = dead AND until > upto) THEN
         DELETE FROM kombu_node WHERE lock IN (SELECT lock FROM kombu_node WHERE lock = dead FOR UPDATE SKIP LOCKED);
     END IF;
-    RETURN coalesce(cardinality(touched), 0);
+    RETURN cardinality(lost);
 END $$;
 
 -- Forget a node that stops, and each dead one, unless a lease names it: other nodes find the message by the name.  The
 -- node may be the last one, so it forgets its own sessions from before a restart of the server, too.  That a lock is
 -- free is seen before the statement that looks for leases: that one sees what a session claimed just before its end.
 -- Locks: each free lock of a node, until the end; the names, skipping locked ones.
-CREATE OR REPLACE FUNCTION kombu_message_leave(me bigint) RETURNS void
+CREATE OR REPLACE FUNCTION durable_leave(me bigint) RETURNS void
 LANGUAGE plpgsql {settings} AS $$
 DECLARE
     one bigint;
@@ -116,13 +82,13 @@ BEGIN
         IF one = me OR pg_try_advisory_xact_lock(one) THEN
             DELETE FROM kombu_node WHERE lock IN (SELECT lock FROM kombu_node WHERE lock = one FOR UPDATE SKIP LOCKED)
                AND NOT EXISTS (
-                     SELECT FROM kombu_message WHERE lease_owner = one AND visible_at > clock_timestamp());
+                     SELECT FROM durable_lease WHERE node = one AND until > clock_timestamp());
         END IF;
     END LOOP;
 END $$;
 
 -- Wake one message of each parked group that was left alone for too long.
-CREATE OR REPLACE FUNCTION kombu_message_probe(which integer, upto timestamptz, most integer) RETURNS void
+CREATE OR REPLACE FUNCTION durable_probe(which integer, upto timestamptz, most integer) RETURNS void
 LANGUAGE plpgsql {settings} AS $$
 DECLARE
     flow text;
@@ -131,7 +97,7 @@ BEGIN
                  ORDER BY probe_at LIMIT most FOR NO KEY UPDATE SKIP LOCKED LOOP
         UPDATE kombu_group SET probe_at = upto + make_interval(secs => probe_seconds)
          WHERE queue_id = which AND name = flow;
-        PERFORM kombu_message_wake(which, flow, 1);
+        PERFORM durable_wake(which, flow, 1);
     END LOOP;
 END $$;
 
@@ -144,7 +110,7 @@ END $$;
 -- -> (does another node hold leases, NULL when nobody did a moment ago; does one that is in doubt; how many were rescued;
 -- how many seconds ago they were judged)
 -- Locks: the row of the judgement, each free lock of a node, until the end, and the nodes' rows, skipping locked ones.
-CREATE OR REPLACE FUNCTION kombu_message_judge(
+CREATE OR REPLACE FUNCTION durable_judge(
     me bigint, settled boolean, after double precision, OUT others boolean, OUT doubted boolean, OUT moved integer,
     OUT ago double precision
 ) LANGUAGE plpgsql {settings} AS $$
@@ -175,7 +141,7 @@ BEGIN
     ago := 0;
     others := false;
     FOR sibling IN SELECT lock FROM kombu_node WHERE lock IS DISTINCT FROM me LOOP
-        held := EXISTS (SELECT FROM kombu_message WHERE lease_owner = sibling AND visible_at > clock);
+        held := EXISTS (SELECT FROM durable_lease WHERE node = sibling AND until > clock);
         others := others OR held;
         IF pg_try_advisory_xact_lock(sibling) THEN
             -- Not before: the node may have been back since the loop began.
@@ -186,7 +152,7 @@ BEGIN
                 UPDATE kombu_node SET suspected_at = clock WHERE lock = sibling;
                 doubted := doubted OR held;
             ELSIF doubted_at <= clock - interval '0.95 s' THEN -- the asker's clock may be a little faster
-                moved := moved + kombu_message_rescue(sibling, clock, {batch});
+                moved := moved + durable_rescue(sibling, clock, {batch});
             ELSE
                 doubted := doubted OR held;
             END IF;
@@ -194,7 +160,7 @@ BEGIN
     END LOOP;
     UPDATE kombu_judgement
        SET judged_at = clock, any_leases = others
-           OR EXISTS (SELECT FROM kombu_message WHERE lease_owner = me AND visible_at > clock)
+           OR EXISTS (SELECT FROM durable_lease WHERE node = me AND until > clock)
      WHERE only_one IN (SELECT only_one FROM kombu_judgement FOR NO KEY UPDATE SKIP LOCKED);
 END $$;
 
@@ -205,7 +171,7 @@ END $$;
 -- `prefetch_count`: what the node takes at once; it is written down with its queues whenever either has changed.
 -- -> (queues with ready messages, seconds until the next is due or NULL, does another node hold leases, the clock)
 -- Locks besides: those of judging.
-CREATE OR REPLACE FUNCTION kombu_message_poll(
+CREATE OR REPLACE FUNCTION durable_poll(
     queues text[], me bigint, settled boolean, since timestamptz, prefetch_count integer DEFAULT NULL,
     OUT ready text[], OUT due double precision, OUT others boolean, OUT clock timestamptz
 ) LANGUAGE plpgsql {settings} AS $$
@@ -216,23 +182,24 @@ DECLARE
 BEGIN
     clock := clock_timestamp();
     ready := ARRAY[]::text[];
-    UPDATE kombu_node AS n SET queues = kombu_message_poll.queues, prefetch_count = kombu_message_poll.prefetch_count
+    UPDATE kombu_node AS n SET queues = durable_poll.queues, prefetch_count = durable_poll.prefetch_count
      WHERE n.lock = me AND (n.queues, n.prefetch_count)
-           IS DISTINCT FROM (kombu_message_poll.queues, kombu_message_poll.prefetch_count);
+           IS DISTINCT FROM (durable_poll.queues, durable_poll.prefetch_count);
     -- Later than who watches: the second look would wait for the watcher's next turn if a poll took the first one.
-    SELECT j.others, j.moved INTO others, moved FROM kombu_message_judge(me, settled, 1.1) AS j;
+    SELECT j.others, j.moved INTO others, moved FROM durable_judge(me, settled, 1.1) AS j;
     FOR one IN SELECT id, name, paused_at, CASE WHEN since IS NULL THEN 0 ELSE rank_floor END AS lowest
-                 FROM kombu_queue WHERE name = ANY (queues) ORDER BY id LOOP
-        moved := moved + kombu_message_promote(one.id, coalesce(since, '-infinity'), clock, settled, {batch})
-                       + kombu_message_take_in(one.id, {batch});
-        PERFORM kombu_message_probe(one.id, clock, {batch});
-        IF one.paused_at IS NULL AND (SELECT true FROM kombu_message WHERE queue_id = one.id AND visible
-                                         AND rank >= one.lowest ORDER BY rank LIMIT 1) THEN
+                 FROM durable_queue WHERE name = ANY (queues) ORDER BY id LOOP
+        moved := moved + durable_promote(one.id, coalesce(since, '-infinity'), clock, settled, {batch});
+        PERFORM durable_probe(one.id, clock, {batch});
+        IF one.paused_at IS NULL AND (SELECT true FROM durable_ready WHERE queue_id = one.id AND rank >= one.lowest
+                                       ORDER BY rank LIMIT 1) THEN
             ready := ready || one.name::text;
         END IF;
         coming := least(coming, (SELECT min(probe_at) FROM kombu_group WHERE queue_id = one.id),
-                        (SELECT visible_at FROM kombu_message WHERE queue_id = one.id AND NOT visible AND visible_at > clock
-                          ORDER BY visible_at LIMIT 1));
+                        (SELECT due_at FROM durable_waiting WHERE queue_id = one.id AND due_at > clock
+                          ORDER BY due_at LIMIT 1),
+                        (SELECT until FROM durable_lease WHERE queue_id = one.id AND until > clock
+                          ORDER BY until LIMIT 1));
     END LOOP;
     due := CASE WHEN moved >= {batch} THEN 0
                 WHEN coming IS NOT NULL THEN greatest(0, extract(epoch FROM coming - clock)) END;

@@ -1,7 +1,8 @@
 """Models over the views of the SQL interface, to be read only.
 
-    BrokerMessage.objects.filter(queue__name="billing", delay_reason="eta").order_by("ready_at")
+    BrokerWaiting.objects.filter(queue__name="billing", reason="eta").order_by("due_at").values("message__task_id")
 
+Who looks for messages of a state begins with BrokerReady, BrokerWaiting or BrokerLease, which have indexes for that.
 What changes a queue or a dead letter is in `queues` and `dead_letters`; both take Django's connection.
 """
 
@@ -109,6 +110,7 @@ class BrokerMessage(BrokerView):
     cancel_requested_at = models.DateTimeField(null=True)
     enqueued_at = models.DateTimeField()
     node_id = models.BigIntegerField(null=True)
+    tenant = models.TextField(null=True)
 
     class Meta:
         managed = False
@@ -117,6 +119,61 @@ class BrokerMessage(BrokerView):
 
     def __str__(self) -> str:
         return f"{self.task_id or self.id}"
+
+
+class BrokerState(BrokerView):
+    """Where a message stands; its column `id` is the message's."""
+
+    message = models.OneToOneField(
+        BrokerMessage, models.DO_NOTHING, primary_key=True, db_column="id", db_constraint=False, related_name="+"
+    )
+    queue = models.ForeignKey(BrokerQueue, models.DO_NOTHING, db_constraint=False)
+
+    class Meta:
+        abstract = True
+
+    def __str__(self) -> str:
+        return str(self.pk)
+
+
+class BrokerReady(BrokerState):
+    """A message that a worker may get.  tenant: "" for none."""
+
+    tenant = models.TextField()
+    rank = models.BigIntegerField()
+    since = models.DateTimeField()
+
+    class Meta:
+        managed = False
+        db_table = "broker_ready"
+        verbose_name = "ready message"
+
+
+class BrokerWaiting(BrokerState):
+    """A message that waits.  reason: `eta`, `retry`, `snooze` or `parked`; due_at: None if it is parked."""
+
+    tenant = models.TextField()
+    reason = models.TextField()
+    due_at = models.DateTimeField(null=True)
+
+    class Meta:
+        managed = False
+        db_table = "broker_waiting"
+        verbose_name = "waiting message"
+
+
+class BrokerLease(BrokerState):
+    """A delivery that is not over.  node_id: None for a node without a lock; started_at: None until its task runs."""
+
+    token = models.UUIDField()
+    node_id = models.BigIntegerField(null=True)
+    until = models.DateTimeField()
+    started_at = models.DateTimeField(null=True)
+
+    class Meta:
+        managed = False
+        db_table = "broker_lease"
+        verbose_name = "lease"
 
 
 class BrokerGroup(BrokerView):

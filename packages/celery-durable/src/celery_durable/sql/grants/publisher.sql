@@ -2,5 +2,5 @@
 -- name; {role}: whom.
 GRANT USAGE ON SCHEMA {place} TO {role};
 GRANT EXECUTE ON FUNCTION
-    {schema}kombu_message_publish, {schema}kombu_message_publish_many, {schema}kombu_message_in_the_way,
-    {schema}kombu_queue_add, {schema}kombu_queue_exists, {schema}kombu_queue_size TO {role};
+    {schema}durable_publish, {schema}durable_publish_many, {schema}durable_in_the_way,
+    {schema}durable_queue_add, {schema}durable_queue_exists, {schema}durable_queue_size TO {role};

@@ -1,4 +1,4 @@
-"""Version 7 of the broker's tables, and the models over its views.
+"""Version 8 of the broker's tables, and the models over its views.
 
 To take it back changes nothing: the tables may hold messages.
 """
@@ -11,7 +11,7 @@ from django.db import migrations, models
 
 from celery_durable.contrib.django.aliases import bring_version
 
-VERSION = 7
+VERSION = 8
 
 
 def bring(_: Any, schema_editor: Any) -> None:
@@ -134,10 +134,111 @@ class Migration(migrations.Migration):
                 ("cancel_requested_at", models.DateTimeField(null=True)),
                 ("enqueued_at", models.DateTimeField()),
                 ("node_id", models.BigIntegerField(null=True)),
+                ("tenant", models.TextField(null=True)),
             ],
             options={
                 "verbose_name": "message",
                 "db_table": "broker_message",
+                "managed": False,
+            },
+        ),
+        migrations.CreateModel(
+            name="BrokerLease",
+            fields=[
+                (
+                    "message",
+                    models.OneToOneField(
+                        db_column="id",
+                        db_constraint=False,
+                        on_delete=django.db.models.deletion.DO_NOTHING,
+                        primary_key=True,
+                        related_name="+",
+                        serialize=False,
+                        to="celery_durable.brokermessage",
+                    ),
+                ),
+                (
+                    "queue",
+                    models.ForeignKey(
+                        db_constraint=False,
+                        on_delete=django.db.models.deletion.DO_NOTHING,
+                        to="celery_durable.brokerqueue",
+                    ),
+                ),
+                ("token", models.UUIDField()),
+                ("node_id", models.BigIntegerField(null=True)),
+                ("until", models.DateTimeField()),
+                ("started_at", models.DateTimeField(null=True)),
+            ],
+            options={
+                "verbose_name": "lease",
+                "db_table": "broker_lease",
+                "managed": False,
+            },
+        ),
+        migrations.CreateModel(
+            name="BrokerReady",
+            fields=[
+                (
+                    "message",
+                    models.OneToOneField(
+                        db_column="id",
+                        db_constraint=False,
+                        on_delete=django.db.models.deletion.DO_NOTHING,
+                        primary_key=True,
+                        related_name="+",
+                        serialize=False,
+                        to="celery_durable.brokermessage",
+                    ),
+                ),
+                (
+                    "queue",
+                    models.ForeignKey(
+                        db_constraint=False,
+                        on_delete=django.db.models.deletion.DO_NOTHING,
+                        to="celery_durable.brokerqueue",
+                    ),
+                ),
+                ("tenant", models.TextField()),
+                ("rank", models.BigIntegerField()),
+                ("since", models.DateTimeField()),
+            ],
+            options={
+                "verbose_name": "ready message",
+                "db_table": "broker_ready",
+                "managed": False,
+            },
+        ),
+        migrations.CreateModel(
+            name="BrokerWaiting",
+            fields=[
+                (
+                    "message",
+                    models.OneToOneField(
+                        db_column="id",
+                        db_constraint=False,
+                        on_delete=django.db.models.deletion.DO_NOTHING,
+                        primary_key=True,
+                        related_name="+",
+                        serialize=False,
+                        to="celery_durable.brokermessage",
+                    ),
+                ),
+                (
+                    "queue",
+                    models.ForeignKey(
+                        db_constraint=False,
+                        on_delete=django.db.models.deletion.DO_NOTHING,
+                        to="celery_durable.brokerqueue",
+                    ),
+                ),
+                ("tenant", models.TextField()),
+                ("reason", models.TextField()),
+                ("due_at", models.DateTimeField(null=True)),
+            ],
+            options={
+                "verbose_name": "waiting message",
+                "db_table": "broker_waiting",
                 "managed": False,
             },
         ),

@@ -1,0 +1,148 @@
+-- The functions that count what waits, cheap at any size.  An application may call them without this package.
+--
+-- Up to 10,000 a number is exact.  Beyond that it is an estimate from a sample: indexes hold every 32nd row, chosen and
+-- sorted by a hash of its id.  The more rows there are, the closer together lie the first 512 in that order; their span
+-- tells the number with a standard error of 5 %, wherever in the table the rows are, and without any statistics.
+--
+-- All of them read the one snapshot of the caller's statement, lock nothing and write nothing.
+
+-- -> about how many rows there are in a state: 'ready', 'eta', 'retry', 'snooze', 'parked' or 'dead'.
+-- flow: of this group ('': those without one), NULL for the whole queue.
+CREATE OR REPLACE FUNCTION kombu_message_estimate(which integer, state text, flow text) RETURNS bigint
+LANGUAGE plpgsql STABLE {settings} AS $$
+DECLARE
+    seen bigint;
+    last integer;
+BEGIN
+    IF state = 'dead' THEN
+        SELECT count(*), max(place) INTO seen, last FROM (
+            SELECT hashint8(id) AS place FROM kombu_dead_letter
+             WHERE queue = (SELECT name FROM kombu_queue WHERE id = which) AND hashint8(id) & 31 = 0
+             ORDER BY hashint8(id) LIMIT 512) AS sample;
+    ELSIF flow IS NULL THEN
+        SELECT count(*), max(place) INTO seen, last FROM (
+            SELECT hashint8(id) AS place FROM kombu_message
+             WHERE queue_id = which AND coalesce(delay_reason, 'ready') = state
+               AND lease_token IS NULL AND hashint8(id) & 31 = 0
+             ORDER BY hashint8(id) LIMIT 512) AS sample;
+    ELSE
+        SELECT count(*), max(place) INTO seen, last FROM (
+            SELECT hashint8(id) AS place FROM kombu_message
+             WHERE queue_id = which AND coalesce(user_id, '') = flow AND coalesce(delay_reason, 'ready') = state
+               AND lease_token IS NULL AND hashint8(id) & 31 = 0
+             ORDER BY hashint8(id) LIMIT 512) AS sample;
+    END IF;
+    RETURN 32 * CASE WHEN seen < 512 THEN seen ELSE 511 / ((last::float8 + 2147483648) / 4294967296) END;
+END $$;
+
+-- -> how many rows there are in a state, counted up to `most`; since when the oldest of them is ready.
+-- `lowest`: the rank to begin at.
+CREATE OR REPLACE FUNCTION kombu_message_count(
+    which integer, state text, flow text, lowest bigint, most integer, OUT counted bigint, OUT oldest timestamptz
+) LANGUAGE plpgsql STABLE {settings} AS $$
+BEGIN
+    IF state = 'dead' THEN
+        SELECT count(*) INTO counted FROM (
+            SELECT FROM kombu_dead_letter WHERE queue = (SELECT name FROM kombu_queue WHERE id = which) LIMIT most) AS d;
+    ELSIF state <> 'ready' AND flow IS NULL THEN
+        SELECT count(*) INTO counted FROM (
+            SELECT FROM kombu_message WHERE queue_id = which AND delay_reason = state LIMIT most) AS m;
+    ELSIF state <> 'ready' THEN
+        SELECT count(*) INTO counted FROM (
+            SELECT FROM kombu_message
+             WHERE queue_id = which AND delay_reason = state AND coalesce(user_id, '') = flow LIMIT most) AS m;
+    ELSIF flow IS NULL THEN
+        SELECT count(*), min(since) INTO counted, oldest FROM (
+            (SELECT coalesce(visible_at, enqueued_at) AS since FROM kombu_message
+              WHERE queue_id = which AND visible AND rank >= lowest ORDER BY rank LIMIT most)
+            UNION ALL
+            (SELECT enqueued_at FROM kombu_message WHERE queue_id = which AND visible AND rank IS NULL LIMIT most)) AS m;
+    ELSE
+        SELECT count(*), min(since) INTO counted, oldest FROM (
+            SELECT coalesce(visible_at, enqueued_at) AS since FROM kombu_message
+             WHERE queue_id = which AND coalesce(user_id, '') = flow AND visible AND rank >= lowest
+             ORDER BY rank LIMIT most) AS m;
+    END IF;
+END $$;
+
+-- A number per state, and whether it is an estimate.  `exact`: up to it the numbers are exact.
+-- Should vacuum be far behind, an old transaction keeps so many dead entries at the begin of the index of ready ones
+-- that the count begins at the floor; what came back below it is then seen by the sample only.
+CREATE OR REPLACE FUNCTION kombu_message_numbers(which integer, flow text, exact integer)
+RETURNS TABLE (state text, number bigint, estimated boolean, oldest timestamptz)
+LANGUAGE plpgsql STABLE {settings} AS $$
+DECLARE
+    crowded boolean := pg_stat_get_dead_tuples('kombu_message'::regclass) > 50000;
+    lowest bigint := CASE WHEN crowded THEN (SELECT rank_floor FROM kombu_queue WHERE id = which)
+                          ELSE -9223372036854775808 END;
+    guess bigint;
+BEGIN
+    FOREACH state IN ARRAY '{ready,eta,retry,snooze,parked}'::text[] || CASE WHEN flow IS NULL THEN 'dead' END LOOP
+        CONTINUE WHEN state IS NULL;
+        guess := kombu_message_estimate(which, state, flow);
+        estimated := guess > exact * 1.3;
+        oldest := NULL;
+        number := 0;
+        IF NOT estimated OR state = 'ready' THEN
+            SELECT c.counted, c.oldest INTO number, oldest
+              FROM kombu_message_count(which, state, flow, lowest, CASE WHEN NOT estimated THEN exact + 1
+                                                                    WHEN flow IS NULL THEN 500 ELSE 20 END) AS c;
+        END IF;
+        estimated := estimated OR number > exact OR crowded AND guess > 2 * number + 256;
+        number := CASE WHEN estimated THEN greatest(guess, number) ELSE number END;
+        RETURN NEXT;
+    END LOOP;
+END $$;
+
+-- The numbers in one row.  `delayed`: 'eta', 'retry' and 'snooze' together; `estimated`: which columns are estimates.
+CREATE OR REPLACE FUNCTION kombu_message_summary(
+    which integer, flow text, exact integer, OUT ready bigint, OUT oldest_seconds double precision,
+    OUT delayed bigint, OUT snoozed bigint, OUT parked bigint, OUT dead bigint, OUT estimated text[]
+) LANGUAGE plpgsql STABLE {settings} AS $$
+BEGIN
+    SELECT sum(n.number) FILTER (WHERE state = 'ready'),
+           coalesce(greatest(0, extract(epoch FROM clock_timestamp() - max(n.oldest))), 0),
+           sum(n.number) FILTER (WHERE state IN ('eta', 'retry', 'snooze')),
+           sum(n.number) FILTER (WHERE state = 'snooze'),
+           sum(n.number) FILTER (WHERE state = 'parked'),
+           sum(n.number) FILTER (WHERE state = 'dead'),
+           coalesce(array_agg(DISTINCT CASE WHEN state IN ('eta', 'retry', 'snooze') THEN 'delayed' ELSE state END)
+                    FILTER (WHERE n.estimated), '{}')
+      INTO ready, oldest_seconds, delayed, snoozed, parked, dead, estimated
+      FROM kombu_message_numbers(which, flow, exact) AS n;
+END $$;
+
+-- The leased messages of a queue, by group.  The leases of nodes with a lock are in an index of their own; others, and
+-- those that ended and were not taken back yet, are looked for among the first `most` that are due.
+CREATE OR REPLACE FUNCTION kombu_message_leases(which integer, most integer) RETURNS TABLE (flow text, leased bigint)
+LANGUAGE plpgsql STABLE {settings} AS $$
+DECLARE
+    crowded boolean := pg_stat_get_dead_tuples('kombu_message'::regclass) > 50000;
+    since timestamptz := CASE WHEN crowded THEN clock_timestamp() - interval '5 s' ELSE '-infinity' END;
+    locks bigint[] := ARRAY(SELECT lock FROM kombu_node);
+BEGIN
+    RETURN QUERY
+    SELECT coalesce(m.user_id, ''), count(*) FROM (
+        (SELECT user_id FROM kombu_message
+          WHERE lease_owner = ANY (locks) AND visible_at > since AND queue_id = which LIMIT 30000)
+        UNION ALL
+        (SELECT user_id FROM (
+            SELECT user_id, lease_token, lease_owner FROM kombu_message
+             WHERE queue_id = which AND NOT visible AND visible_at > since ORDER BY visible_at LIMIT most) AS due
+          WHERE lease_token IS NOT NULL AND (lease_owner IS NULL OR lease_owner <> ALL (locks)))) AS m
+    GROUP BY 1;
+END $$;
+
+-- All queues, in the order they were made.
+CREATE OR REPLACE FUNCTION kombu_message_facts() RETURNS TABLE (
+    queue text, paused boolean, ready bigint, oldest_seconds double precision, leased bigint, delayed bigint,
+    snoozed bigint, parked bigint, dead bigint, estimated text[])
+LANGUAGE plpgsql STABLE {settings} AS $$
+BEGIN
+    RETURN QUERY
+    SELECT q.name::text, q.paused_at IS NOT NULL, n.ready, n.oldest_seconds,
+           (SELECT coalesce(sum(l.leased), 0)::bigint
+              FROM kombu_message_leases(q.id, CASE WHEN n.delayed > 10000 THEN 500 ELSE 30000 END) AS l),
+           n.delayed, n.snoozed, n.parked, n.dead, n.estimated
+      FROM kombu_queue AS q CROSS JOIN LATERAL kombu_message_summary(q.id, NULL, 10000) AS n ORDER BY q.id;
+END $$;
