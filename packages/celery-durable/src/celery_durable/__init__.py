@@ -16,7 +16,7 @@ Publishing.  One statement.  Headers: `tenant` → column user_id, `unique_key` 
 DuplicateKey with the task id of the one that is there.  `eta` and `countdown` wait in the table, counted by the
 database's clock.  The same task id again on the same queue is no second message and no error; a task that an exchange
 routes to several queues has a message on each.  In your own transaction:
-`publish.producer_in(connection)`; many at once: `with producer.batch():`, or `template.send_many`.
+`publish.producer_in(connection)`; many at once: `template.send_many`, or with kombu 5.7 `with producer.batch():`.
 
 Order.  Fair between groups (the header `tenant`; without one, all such messages are one group): a group's tenth waiting
 message comes after the first ones of the others, however many it has.  The header `weight` (0.001 to 100, default 1) is

@@ -51,7 +51,9 @@ def waiting_tags(loop: Any, held: set[str], inbox: set[str]) -> set[str]:
         return set()
     if any(_has_its_own_queue(worker.pool) for worker in _workers):
         return held & inbox
-    known = {request.message.delivery_tag for request in list(state.reserved_requests)}
+    # Up to Celery 5.6 the worker has forgotten there what it runs, too.
+    requests = (*state.reserved_requests, *state.active_requests)
+    known = {request.message.delivery_tag for request in requests}
     for callback in loop._pop_ready():  # noqa: SLF001  as the hub itself does when it closes
         callback()
     return held - known
