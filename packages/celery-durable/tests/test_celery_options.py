@@ -235,6 +235,16 @@ def test_a_linked_task_runs_with_the_result_and_a_link_error_with_the_failure(br
     assert (broker.query(said, "good"), broker.query(said, "bad")) == ([(["gift"],)], [([failed],)])
 
 
+@pytest.mark.parametrize("seconds", [0, 1.5])
+@pytest.mark.parametrize("how", ["retry", "replace"])
+def test_a_task_that_is_acknowledged_early_may_retry_and_be_replaced(
+    broker: Standing, how: str, seconds: float
+) -> None:
+    for task_id in [broker.send("early_again", how, seconds) for _ in range(3)]:
+        wait_for(lambda task_id=task_id: runs(broker, task_id) == 2)
+        broker.is_over(task_id)
+
+
 def test_an_early_acknowledgement_deletes_at_the_start_and_a_kill_loses_the_task(broker: Standing) -> None:
     doomed = broker.worker("-c", "2", "-I", TASKS, "-Q", "doomed")
     early, late = (broker.send(name, 20, queue="doomed") for name in ("early", "sleeps"))

@@ -1,17 +1,21 @@
 """What older versions of Celery and kombu lack: `make prove-versions` runs the tests with each."""
 
 from contextlib import AbstractContextManager, nullcontext
+from inspect import signature
 from typing import Any
 
 import pytest
 from celery import VERSION, Task
 from celery.worker.request import Request
-from kombu import Producer
+from kombu import Connection, Producer
 
 #: Celery gives back what a task kept for itself at its hard limit; before, it rejects that for good.
 REQUEUES_AT_LIMIT = VERSION >= (5, 5)
 
 needs_batches = pytest.mark.skipif(not hasattr(Producer, "batch"), reason="kombu 5.7 brought Producer.batch")
+needs_credential_provider = pytest.mark.skipif(
+    "credential_provider" not in signature(Connection).parameters, reason="kombu 5.6 brought credential_provider"
+)
 needs_retry_on_worker_lost = pytest.mark.skipif(
     not hasattr(Task, "retry_on_worker_lost"), reason="Celery 5.7 brought retry_on_worker_lost"
 )
