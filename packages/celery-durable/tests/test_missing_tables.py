@@ -30,7 +30,7 @@ def test_a_publisher_hears_what_to_run(empty: Broker) -> None:
     ) as met:
         empty.app.send_task("bill", queue="main")
     assert str(met.value).endswith(empty.url)
-    with Connection(f"durable+{empty.url}".replace("postgres@", "postgres:hush@")) as connection:
+    with Connection(f"durable+{empty.url}".replace("postgres@", "me:hush@")) as connection:
         assert "hush" not in str(connection.transport.missing(ValueError("x")))
     with pytest.raises(MissingTables, match=r"schema \S+ post$"):
         empty.kombu(schema="post").Producer().publish({}, routing_key="main")
