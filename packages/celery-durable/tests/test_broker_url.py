@@ -19,6 +19,7 @@ from celery_durable.database import connect_arguments
 from durable_harness.broker import Broker
 from durable_harness.postgres import PostgresServer
 from durable_harness.strict_postgres import certificate
+from durable_harness.versions import needs_credential_provider
 from durable_harness.waiting import wait_for
 from kombu import Connection
 
@@ -258,7 +259,9 @@ def test_a_url_that_kombu_has_taken_apart_is_refused_with_the_form_that_works(br
             connection.ensure_connection()
 
 
-@pytest.mark.parametrize("name", ["userid", "password", "port", "credential_provider"])
+@pytest.mark.parametrize(
+    "name", ["userid", "password", "port", pytest.param("credential_provider", marks=needs_credential_provider)]
+)
 def test_what_would_have_no_effect_beside_the_url_is_refused(name: str) -> None:
     with Connection(URL, **{name: 7}) as connection, pytest.raises(BadOption, match=f"'{name}' is given beside it"):
         connection.ensure_connection()

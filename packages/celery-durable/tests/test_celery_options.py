@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 from durable_harness.postgres import PostgresServer
 from durable_harness.standing import TASKS, Standing, standing
+from durable_harness.versions import REQUEUES_AT_LIMIT, needs_retry_on_worker_lost
 from durable_harness.waiting import wait_for
 
 #: So that nothing happens in the first half of a minute because of a poll, or of the end of a lease.
@@ -69,7 +70,7 @@ def test_a_rate_limit_spreads_the_starts_and_loses_none(broker: Standing) -> Non
         broker.is_over(task_id)
     starts = sorted(broker.told(task_id)[0]["at"] for task_id in sent)
     assert len(starts) == 5
-    assert starts[-1] - starts[0] >= 0.35
+    assert starts[-1] - starts[0] >= 0.25  # before kombu 5.7 two begin at once
 
 
 # -- what travels -------------------------------------------------------------------------------------------------
@@ -184,7 +185,7 @@ def test_a_failure_is_acknowledged_unless_the_task_says_no(broker: Standing, nam
     [
         ("dies_and_comes_back", [(0, 1), (0, 2)]),
         ("dies_for_good", [(0, 1)]),
-        ("dies_and_is_retried", [(0, 1), (1, 2)]),
+        pytest.param("dies_and_is_retried", [(0, 1), (1, 2)], marks=needs_retry_on_worker_lost),
     ],
 )
 def test_what_becomes_of_a_killed_child_s_task_is_the_task_s_choice(
@@ -209,12 +210,20 @@ def test_a_soft_limit_is_raised_in_the_task(broker: Standing) -> None:
     assert runs(broker, task_id, "told to stop") == 1
 
 
-@pytest.mark.parametrize(("name", "runs"), [("stuck", 1), ("stuck_unacknowledged", 2)])
-def test_a_hard_limit_kills_and_acknowledges_unless_the_task_says_no(broker: Standing, name: str, runs: int) -> None:
+@pytest.mark.parametrize(
+    ("name", "runs", "reasons"),
+    [
+        ("stuck", 1, []),
+        ("stuck_unacknowledged", 2, []) if REQUEUES_AT_LIMIT else ("stuck_unacknowledged", 1, ["rejected"]),
+    ],
+)
+def test_a_hard_limit_kills_and_acknowledges_unless_the_task_says_no(
+    broker: Standing, name: str, runs: int, reasons: list[str]
+) -> None:
     task_id = broker.send(name, time_limit=0.4)
     broker.is_over(task_id)
     assert [one["deliveries"] for one in broker.told(task_id)] == list(range(1, runs + 1))
-    assert broker.dead(task_id) == []
+    assert broker.dead(task_id) == reasons
 
 
 def test_a_linked_task_runs_with_the_result_and_a_link_error_with_the_failure(broker: Standing) -> None:
@@ -224,6 +233,16 @@ def test_a_linked_task_runs_with_the_result_and_a_link_error_with_the_failure(br
     said = "SELECT facts->'args' FROM told WHERE facts->'kwargs'->>'for' = %s"
     wait_for(lambda: broker.query(said, "bad") and broker.query(said, "good"))
     assert (broker.query(said, "good"), broker.query(said, "bad")) == ([(["gift"],)], [([failed],)])
+
+
+@pytest.mark.parametrize("seconds", [0, 1.5])
+@pytest.mark.parametrize("how", ["retry", "replace"])
+def test_a_task_that_is_acknowledged_early_may_retry_and_be_replaced(
+    broker: Standing, how: str, seconds: float
+) -> None:
+    for task_id in [broker.send("early_again", how, seconds) for _ in range(3)]:
+        wait_for(lambda task_id=task_id: runs(broker, task_id) == 2)
+        broker.is_over(task_id)
 
 
 def test_an_early_acknowledgement_deletes_at_the_start_and_a_kill_loses_the_task(broker: Standing) -> None:

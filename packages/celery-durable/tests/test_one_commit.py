@@ -12,7 +12,10 @@ from celery_durable import DuplicateKey
 from celery_durable.database import Database
 from celery_durable.publish import producer_in
 from durable_harness.broker import PREFIX, Broker
+from durable_harness.versions import needs_batches
 from kombu.exceptions import OperationalError
+
+pytestmark = needs_batches
 
 #: How many messages, in how many transactions.
 STORED = "SELECT count(*), count(DISTINCT xmin::text) FROM durable_message"

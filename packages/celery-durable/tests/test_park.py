@@ -34,7 +34,7 @@ def test_a_parked_group_is_not_claimed_and_others_are(broker: Broker, ann: list[
     taker = Taker(broker.kombu(), ("main",), 10)
     assert ids(taker.take(1)) == ["bob"]
     broker.send("nothing", headers={"tenant": "ann"}, task_id="ann3")
-    with broker.connect() as connection, producer_in(connection).batch(10) as _:
+    with broker.connect() as connection:
         send_many(connection, broker.app, f"{PREFIX}.nothing", [((), {})], queue="main", headers={"tenant": "ann"})
     taker.look(0.2)
     assert taker.got == []

@@ -6,6 +6,7 @@ import pytest
 from durable_harness.broker import Broker, Worker
 from durable_harness.plain import TASKS, ran, send
 from durable_harness.standing import TOLD
+from durable_harness.versions import needs_exits_that_are_losses, needs_requeue_at_limit
 from durable_harness.waiting import wait_for
 
 MOST = 3  # max_deliveries of the workers' app
@@ -21,7 +22,14 @@ def worker(broker: Broker, *arguments: str, **environment: str) -> Worker:
     return broker.worker("-I", TASKS, *(arguments or ("-c", "1")), **environment)
 
 
-@pytest.mark.parametrize("name", ["is_killed", "exits", "sticks"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "is_killed",
+        pytest.param("exits", marks=needs_exits_that_are_losses),
+        pytest.param("sticks", marks=needs_requeue_at_limit),
+    ],
+)
 def test_a_task_whose_process_ends_each_time_is_delivered_so_often_and_buried(broker: Broker, name: str) -> None:
     worker(broker)
     send(broker, name, task_id="poison")

@@ -13,11 +13,13 @@ from celery_durable.publish import producer_in, put, put_many
 from celery_durable.statements import cached_statements
 from celery_durable.template import Template, send_many
 from durable_harness.broker import PREFIX, Broker
+from durable_harness.versions import batch, needs_batches
 from durable_harness.waiting import wait_for
 
 ROWS = """SELECT task_id, user_id, unique_key, delay_reason, rank_step, payload::json FROM kombu_message ORDER BY id"""
 
 
+@needs_batches
 def test_a_batch_is_stored_at_its_end_and_gone_after_a_rollback(broker: Broker) -> None:
     connection = broker.connect()
     producer = producer_in(connection)
@@ -38,6 +40,7 @@ def test_a_batch_is_stored_at_its_end_and_gone_after_a_rollback(broker: Broker) 
     assert broker.query("SELECT visible FROM kombu_message ORDER BY id") == [(True,), (False,)]
 
 
+@needs_batches
 def test_an_error_in_a_batch_stores_nothing(broker: Broker) -> None:
     connection = broker.connect()
     producer = producer_in(connection)
@@ -48,6 +51,7 @@ def test_an_error_in_a_batch_stores_nothing(broker: Broker) -> None:
     assert broker.left() == 0
 
 
+@needs_batches
 def test_a_batch_of_the_transports_own_producer_is_one_transaction(broker: Broker) -> None:
     with broker.app.producer_or_acquire() as producer, producer.batch(max_size=50):
         for _ in range(120):
@@ -56,6 +60,7 @@ def test_a_batch_of_the_transports_own_producer_is_one_transaction(broker: Broke
     assert broker.query("SELECT count(*), count(DISTINCT xmin::text) FROM durable_message") == [(120, 3)]
 
 
+@needs_batches
 def test_the_same_task_twice_in_a_batch_is_one_and_a_held_key_is_told(broker: Broker) -> None:
     first = broker.send("work", headers={"unique_key": "k"})
     connection = broker.connect()
@@ -143,7 +148,7 @@ def test_a_worker_runs_what_was_sent_in_bulk(broker: Broker) -> None:
         assert len(set(ids)) == 300
     connection = broker.connect()
     producer = producer_in(connection)
-    with producer.batch():
+    with batch(producer):
         group(broker.app.signature(f"{PREFIX}.work", args=(0,)) for _ in range(20)).apply_async(producer=producer)
     connection.commit()
     connection.close()

@@ -10,6 +10,7 @@ from celery_durable.publish import producer_in
 from celery_durable.template import Template, send_many
 from durable_harness.broker import Broker
 from durable_harness.roles import Role
+from durable_harness.versions import batch
 from durable_harness.waiting import wait_for
 
 TABLES = (
@@ -76,7 +77,7 @@ def test_a_publisher_publishes_in_each_way(broker: Broker, publisher: Role) -> N
     with pytest.raises(DuplicateKey) as met:
         app.send_task("bill", task_id="two", headers={"unique_key": "k"})
     assert met.value.task_id == "one"
-    with app.producer_or_acquire() as producer, producer.batch():
+    with app.producer_or_acquire() as producer, batch(producer):
         for number in range(3):
             app.send_task("bill", task_id=f"batch{number}", producer=producer, headers={"tenant": "bob"})
         app.send_task("bill", task_id="batch limited", producer=producer, headers={"tenant": "bob", "most_ready": 1})
@@ -97,7 +98,7 @@ def test_a_publisher_publishes_in_its_own_transaction(broker: Broker, publisher:
         Template(app, "bill", {"queue": "new"}).send(connection, "two", (), {})
         many = send_many(connection, app, "bill", [((number,), {}) for number in range(5)], queue="newer")
         producer = producer_in(connection)
-        with producer.batch():
+        with batch(producer):
             for number in range(2):
                 app.send_task("bill", task_id=f"b{number}", queue="new", producer=producer, countdown=60)
         assert waiting(broker) == {}
@@ -111,7 +112,7 @@ def test_a_publisher_puts_one_task_on_two_queues_at_each_level(broker: Broker, p
     with publisher.connected() as connection:
         connection.set_session(isolation_level=level)
         producer = producer_in(connection)
-        with producer.batch():
+        with batch(producer):
             for queue in ("a", "b", "a"):
                 publisher.app.send_task("bill", task_id="one", queue=queue, producer=producer)
         publisher.app.send_task("bill", task_id="two", queue="a", producer=producer, headers={"unique_key": "k"})

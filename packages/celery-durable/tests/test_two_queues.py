@@ -13,6 +13,7 @@ from celery_durable.park import park
 from celery_durable.publish import producer_in
 from durable_harness.broker import Broker
 from durable_harness.taker import Take
+from durable_harness.versions import needs_batches
 from durable_harness.waiting import wait_for
 from kombu import Exchange, Queue
 
@@ -83,6 +84,7 @@ def test_an_exchange_that_routes_a_task_to_two_queues_reaches_both(broker: Broke
     assert broker.query(PLACES) == BOTH
 
 
+@needs_batches
 def test_a_batch_reaches_both_queues_when_one_has_the_task_already(topic: Broker) -> None:
     topic.query("DELETE FROM kombu_message WHERE queue_id = (SELECT id FROM kombu_queue WHERE name = 'mail')")
     with topic.app.producer_pool.acquire() as producer, producer.batch():
@@ -91,6 +93,7 @@ def test_a_batch_reaches_both_queues_when_one_has_the_task_already(topic: Broker
     assert topic.query(PLACES) == [("audit", "one"), ("audit", "two"), ("mail", "one"), ("mail", "two")]
 
 
+@needs_batches
 @pytest.mark.parametrize("headers", [{}, {"tenant": "ann", "most_ready": 9}], ids=["at once", "one after the other"])
 def test_a_task_that_is_sent_to_two_queues_in_one_batch_is_on_both(broker: Broker, headers: dict[str, Any]) -> None:
     with closing(broker.connect()) as caller:

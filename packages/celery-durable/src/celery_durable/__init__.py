@@ -16,8 +16,9 @@ Publishing.  One statement.  Headers: `tenant` → column user_id, `unique_key` 
 DuplicateKey with the task id of the one that is there.  `eta` and `countdown` wait in the table, counted by the
 database's clock.  The same task id again on the same queue is no second message and no error; a task that an exchange
 routes to several queues has a message on each.  In your own transaction:
-`publish.producer_in(connection)`; many at once: `with producer.batch():`, or `template.send_many`.  A group of Celery's
-canvas, chunks and the header of a chord are one commit by themselves: all of it is there, or nothing.
+`publish.producer_in(connection)`; many at once: `template.send_many`, or with kombu 5.7 `with producer.batch():`.  With
+that kombu a group of Celery's canvas, chunks and the header of a chord are one commit by themselves: all of it is
+there, or nothing.
 
 Order.  Fair between groups (the header `tenant`; without one, all such messages are one group): a group's tenth waiting
 message comes after the first ones of the others, however many it has.  The header `weight` (0.001 to 100, default 1) is

@@ -51,7 +51,9 @@ def waiting_tags(loop: Any, held: set[str], inbox: set[str]) -> set[str]:
         return set()
     if any(_has_its_own_queue(worker.pool) for worker in _workers):
         return held & inbox
-    known = {request.message.delivery_tag for request in list(state.reserved_requests)}
+    # Up to Celery 5.6 the worker has forgotten there what it runs, too.
+    requests = (*state.reserved_requests, *state.active_requests)
+    known = {request.message.delivery_tag for request in requests}
     for callback in loop._pop_ready():  # noqa: SLF001  as the hub itself does when it closes
         callback()
     return held - known
@@ -77,10 +79,23 @@ def running_token(task_id: str | None) -> str | None:
 
     A task that publishes itself again, by `retry` with headers of its own or by `replace`, stays one message by it.
     """
+    task = _running(task_id)
+    return task and task.request.get("lease_token")
+
+
+def ended_at_start(task_id: str | None) -> bool:
+    """This thread runs that very task, and its message has ended: Celery acknowledges before it runs, by default.
+
+    So there is no lease under which a retry could stay the same message; it is another one.
+    """
+    task = _running(task_id)
+    return task is not None and not task.acks_late
+
+
+def _running(task_id: str | None) -> Any:
     celery = sys.modules.get("celery._state")
     task = celery and celery.get_current_task()
-    request = task and task.request
-    return request.get("lease_token") if request and task_id is not None and request.id == task_id else None
+    return task if task and task_id is not None and task.request.id == task_id else None
 
 
 def _state() -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, MutableMapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from .celery_worker import running_token
+from .celery_worker import ended_at_start, running_token
 from .database import Row
 from .names import PROBE_SECONDS
 
@@ -73,16 +73,17 @@ def letter(message: Mapping[str, Any], queue: str) -> Letter:
     task_id = _task_id(headers, properties)
     # A task may hand its own headers on to another task: the token is good for the task it was given to.
     foreign = marks["lease_task"] not in (None, task_id)
+    ended = ended_at_start(task_id)
     return Letter(
         queue=queue,
         payload=_dump({**message, "headers": headers, "properties": properties}),
         task_id=task_id,
         delay=_delay(headers.get("eta")),
-        lease_token=(None if foreign else marks["lease_token"]) or running_token(task_id),
+        lease_token=None if ended else (None if foreign else marks["lease_token"]) or running_token(task_id),
         snooze=snooze,
         park=park,
         is_retry=bool(headers.get("retries")),
-        replaces=bool(headers.get("replaced_task_nesting")),
+        replaces=ended or bool(headers.get("replaced_task_nesting")),
         **addressed(headers),
     )
 

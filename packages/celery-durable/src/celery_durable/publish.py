@@ -3,7 +3,7 @@
     producer = producer_in(connection)          # SQLAlchemy Connection or Session, or a psycopg2 connection
     app.send_task("shop.bill", kwargs=…, queue="billing", task_id=…, producer=producer)
     task.apply_async(…, producer=producer); self.retry(countdown=30, snooze=True, producer=producer)
-    with producer.batch():                      # kombu's own; one INSERT for a thousand, each built by Celery
+    with producer.batch():                      # kombu 5.7's own; one INSERT for a thousand, each built by Celery
         for order in orders:
             bill.apply_async((order,), producer=producer)
 

@@ -61,6 +61,18 @@ def early(self: Any, seconds: float) -> None:
     tell(self, "end")
 
 
+@app.task(bind=True, acks_late=False)
+def early_again(self: Any, how: str, seconds: float) -> None:
+    """Once more, when its acknowledgement is written or is not."""
+    tell(self, "ran", retries=self.request.retries)
+    if how == "end" or self.request.retries:
+        return
+    time.sleep(seconds)
+    if how == "retry":
+        raise self.retry(countdown=0)
+    self.replace(early_again.s("end", 0))
+
+
 @app.task(bind=True, max_retries=2)
 def retried(self: Any, times: int, **options: Any) -> None:
     tell(self, "ran", mine=self.request.get("mine"), retries=self.request.retries, shadow=self.request.shadow)

@@ -26,7 +26,7 @@ app = Celery("worker_app", broker=f"durable+{URL}")
 app.conf.update(
     task_acks_late=True,
     task_reject_on_worker_lost=True,
-    task_ignore_result=True,
+    task_ignore_result="CELERY_RESULT_BACKEND" not in os.environ,
     worker_send_task_events=False,
     worker_hijack_root_logger=False,
     worker_enable_remote_control=os.environ.get("BROKER_TEST_REMOTE") == "1",
