@@ -136,6 +136,22 @@ def test_without_a_transaction_and_in_a_block_alone_it_is_sent_at_once(quiet: Sh
     assert waiting(quiet) == ["one", "two"]
 
 
+def test_a_chain_goes_where_the_producer_is_that_it_was_given(quiet: Shop) -> None:
+    """Also in an open transaction of Django."""
+    quiet.does("""
+        import psycopg2
+        from celery import chain, chord, group
+        from celery_durable.publish import producer_in
+        other = psycopg2.connect(__import__("os").environ["SHOP_DATABASE"])
+        with transaction.atomic():
+            chain(bill.si("first"), bill.si("second")).apply_async(producer=producer_in(other))
+            group(bill.s("a"), chain(bill.si("b"), bill.si("c"))).apply_async(producer=producer_in(other))
+        other.rollback()
+        other.close()
+    """)
+    assert waiting(quiet) == []
+
+
 def test_groups_and_tasks_sent_by_name_join_as_well(quiet: Shop) -> None:
     program = """
         from celery import chain, group

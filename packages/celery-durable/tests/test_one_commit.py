@@ -2,12 +2,14 @@
 
 import subprocess
 import sys
+import threading
 from typing import Any
 
 import psycopg2
 import pytest
-from celery import chain, chord, group
+from celery import Celery, chain, chord, group
 from celery.canvas import chunks
+from celery.signals import before_task_publish
 from celery_durable import DuplicateKey
 from celery_durable.database import Database
 from celery_durable.publish import producer_in
@@ -150,3 +152,57 @@ celery.group(app.signature("work", (n,)) for n in range(3)).apply_async()
 """
     subprocess.run([sys.executable, "-c", script], check=True)
     assert broker.query(STORED) == [(3, 1)]
+
+
+def test_a_handler_of_a_signal_sends_with_its_own_producer(broker: Broker, work: Any) -> None:
+    """Whether its task has the same app or another one, and whatever the chain was given."""
+    other = Celery(broker="memory://", set_as_current=False)
+    sent: list[str] = []
+
+    def send(sender: str, **_: Any) -> None:
+        if sender == f"{PREFIX}.work":
+            sent.append(other.send_task("elsewhere").id)
+            broker.app.send_task(f"{PREFIX}.noted", ignore_result=True)
+
+    before_task_publish.connect(send)
+    connection = broker.connect()
+    try:
+        chain(work(1), work(2)).apply_async(producer=producer_in(connection))
+        group(chain(work(1), work(2)), work(3)).apply_async(producer=producer_in(connection))
+    finally:
+        before_task_publish.disconnect(send)
+        connection.rollback()
+        connection.close()
+    assert len(sent) == 3
+    assert broker.query("SELECT payload::json #>> '{headers,task}' FROM durable_message") == [(f"{PREFIX}.noted",)] * 3
+    with other.connection_for_read() as memory:
+        assert memory.default_channel._size("celery") == 3
+
+
+def test_a_thread_that_sends_one_task_while_another_builds_a_group_sends_it(
+    broker: Broker, work: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[str] = []
+    with broker.app.connection_for_write() as connection:
+        producer = broker.app.amqp.Producer(connection, auto_declare=False)
+        lookup = producer.channel._lookup
+
+        def meets_another_thread(*given: Any) -> Any:
+            monkeypatch.setattr(producer.channel, "_lookup", lookup)
+            other = threading.Thread(target=lambda: sent.append(work(0).apply_async(producer=producer).id))
+            other.start()
+            other.join()
+            return lookup(*given)
+
+        monkeypatch.setattr(producer.channel, "_lookup", meets_another_thread)
+        with pytest.raises(Exception, match="object"):
+            group(work(1), work(object())).apply_async(producer=producer)
+    assert broker.query("SELECT task_id FROM durable_message") == [(sent[0],)]
+
+
+def test_a_group_is_two_statements_around_one(broker: Broker, work: Any, monkeypatch: Any) -> None:
+    group(work(0), work(1)).apply_async()
+    run, seen = Database.run, []
+    monkeypatch.setattr(Database, "run", lambda self, *given: [seen.append(given[0].split()[0]), run(self, *given)][1])
+    group(work(2), work(3)).apply_async()
+    assert seen == ["BEGIN", "SELECT", "COMMIT"]

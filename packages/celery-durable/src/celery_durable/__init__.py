@@ -64,6 +64,7 @@ and estimates beyond, in milliseconds whatever waits.  As SQL: `SELECT * FROM br
 Statements of your own use the views and functions of `sql/interface.sql` and `sql/moving.sql`, and no table.
 """
 
+from contextlib import suppress
 from importlib.util import find_spec
 
 from kombu.transport import TRANSPORT_ALIASES
@@ -80,4 +81,5 @@ for _name in ("durable", "durable+postgresql", "durable+postgresql+psycopg2"):
 TRANSPORT_ALIASES["durable-django"] = f"{__name__}.contrib.django.transport:DjangoTransport"
 
 if find_spec("celery"):
-    publish_canvas_in_one_commit()
+    with suppress(ImportError):  # a folder of that name
+        publish_canvas_in_one_commit()

@@ -5,6 +5,7 @@
 import logging
 from collections.abc import Sequence
 from contextlib import suppress
+from threading import local
 from typing import Any
 from uuid import uuid4
 
@@ -37,7 +38,7 @@ class Channel(virtual.Channel):
         super().__init__(connection, **kwargs)
         self._sql = statements(connection.options)
         self._receivers: dict[str, Any] = {}
-        self._collecting: list[Letter] | None = None
+        self._collecting = local()  # the connection, and so the channel, may be shared by threads
         self._transient: set[str] = set()
         self._fanout = connection.fanout
         self.node = Node(
@@ -73,18 +74,19 @@ class Channel(virtual.Channel):
         return str(self.state.exchanges[exchange]["type"]) if exchange in self.state.exchanges else "direct"
 
     def _put(self, queue: str, message: Any, **_: Any) -> None:
-        if self._collecting is None:
+        letters = getattr(self._collecting, "letters", None)
+        if letters is None:
             put(self._run, self._sql, letter(message, queue))
         else:
-            self._collecting.append(letter(message, queue))
+            letters.append(letter(message, queue))
 
     def collect(self, letters: list[Letter], message: Any, **options: Any) -> None:
         """Publish into a list: an exchange may turn one message into several letters."""
-        self._collecting = letters
+        self._collecting.letters = letters
         try:
             self.basic_publish(message, **options)
         finally:
-            self._collecting = None
+            self._collecting.letters = None
 
     def create_publish_batch(self, max_size: int) -> PublishBatch:
         return PublishBatch(self, self._put_many, max_size)

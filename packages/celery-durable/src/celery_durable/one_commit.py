@@ -6,6 +6,7 @@ forgets the producer that a chain or a chord was given, so that these left the c
 
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
 from importlib import import_module
@@ -20,7 +21,8 @@ from .publish import TransactionProducer
 #: What `retry_over_time` takes of Celery's `task_publish_retry_policy`.
 POLICY = ("max_retries", "interval_start", "interval_step", "interval_max")
 
-_given: ContextVar[Any] = ContextVar("celery_durable_given_producer", default=None)
+#: (app, the producer that its chain or chord was given)
+_given: ContextVar[tuple[Any, Any] | None] = ContextVar("celery_durable_given_producer", default=None)
 
 
 def publish_canvas_in_one_commit() -> None:
@@ -53,13 +55,10 @@ def _passes_on(method: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(method)
     def call(self: Any, *args: Any, **options: Any) -> Any:
         producer = options.get("producer")
-        if producer is None or not _is_ours(producer):
+        if producer is None:
             return method(self, *args, **options)
-        token = _given.set(producer)
-        try:
+        with _giving((options.get("app") or self.app, producer) if _is_ours(producer) else None):
             return method(self, *args, **options)
-        finally:
-            _given.reset(token)
 
     return call
 
@@ -67,14 +66,39 @@ def _passes_on(method: Callable[..., Any]) -> Callable[..., Any]:
 def _takes_given(producer_or_acquire: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(producer_or_acquire)
     def acquire(self: Any, producer: Any = None) -> Any:
-        return producer_or_acquire(self, producer or _given.get())
+        context = producer_or_acquire(self, producer or given_to(self))
+        return context if _given.get() is None else _alone(context)
 
     return acquire
 
 
+def given_to(app: Any) -> Any:
+    """The producer that a chain or chord of this app was given, while Celery looks for one; None otherwise."""
+    given = _given.get()
+    return given[1] if given is not None and given[0] is app else None
+
+
+@contextmanager
+def _giving(given: tuple[Any, Any] | None) -> Iterator[None]:
+    token = _given.set(given)
+    try:
+        yield
+    finally:
+        _given.reset(token)
+
+
+@contextmanager
+def _alone(context: Any) -> Iterator[Any]:
+    """For what the chain itself sends; a handler of a signal that sends a task meanwhile was given nothing."""
+    with _giving(None), context as producer:
+        yield producer
+
+
 def _is_ours(producer: Any) -> bool:
     """Whether it publishes through this transport."""
-    return isinstance(producer, TransactionProducer) or hasattr(producer.connection.transport, "publishes_groups")
+    if isinstance(producer, TransactionProducer):
+        return True
+    return hasattr(getattr(producer.connection, "transport", None), "publishes_groups")
 
 
 def _flush(flush: Callable[[], None], app: Any, options: dict[str, Any]) -> None:

@@ -133,6 +133,8 @@ class PublishBatch:
 
     def flush(self) -> None:
         """Store what was collected.  Raises what `put` does; the letters are kept then."""
+        if not self.letters:
+            return
         self._send(self.letters)
         self.letters.clear()
 

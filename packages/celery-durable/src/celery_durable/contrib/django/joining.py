@@ -14,6 +14,7 @@ from celery._state import get_current_task
 from celery.contrib.django.task import DjangoTask
 from django.db import connections, transaction
 
+from celery_durable.one_commit import given_to
 from celery_durable.publish import TransactionProducer, producer_in
 
 from .aliases import broker_options, database_of, is_open
@@ -70,7 +71,7 @@ class DurableCelery(Celery):
 
     def producer_or_acquire(self, producer: Any = None) -> Any:
         """Give kombu's context of a producer: this one, else of the open transaction, else of the pool."""
-        return super().producer_or_acquire(producer or joining_producer(self))
+        return super().producer_or_acquire(producer or given_to(self) or joining_producer(self))
 
     def send_task(self, name: str, *args: Any, **options: Any) -> Any:
         """Send like Celery; a message with the id of the task that runs here, its retry, is sent alone, after the run.
