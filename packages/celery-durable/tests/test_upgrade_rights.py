@@ -132,6 +132,28 @@ def test_the_trigger_of_messages_is_on_no_table_of_somebody_elses(broker: Broker
     assert not role.may(f"{mine} durable_change()")
 
 
+def test_the_trigger_changes_nothing_through_another_view(old: Broker) -> None:
+    """Whoever has the right of each new function by default could delete messages by a view of his own."""
+    role = role_of(old, "hand", "GRANT TEMPORARY ON DATABASE postgres TO {role};"
+                                " ALTER DEFAULT PRIVILEGES GRANT EXECUTE ON FUNCTIONS TO {role}")  # fmt: skip
+    upgrade(old)
+    columns = old.query(
+        """
+        SELECT string_agg(format('NULL::%%s AS %%I', format_type(atttypid, atttypmod), attname), ', ' ORDER BY attnum)
+          FROM pg_attribute WHERE attrelid = 'broker_message'::regclass AND attname <> %s AND attnum > 0""",
+        "id",
+    )
+    thief = """
+        CREATE TEMP VIEW broker_message AS SELECT {}::bigint AS id, {};
+        CREATE TRIGGER t INSTEAD OF DELETE ON pg_temp.broker_message
+            FOR EACH ROW EXECUTE FUNCTION public.durable_change();
+        DELETE FROM pg_temp.broker_message"""
+    ready = old.value("SELECT min(id) FROM durable_ready")
+    with pytest.raises(psycopg2.errors.InsufficientPrivilege, match="through broker_message only"):
+        ran(role, thief.format(ready, columns[0][0]))
+    assert old.value("SELECT count(*) FROM durable_message") == 3
+
+
 def test_a_stock_producer_may_write_no_row_of_a_state(old: Broker) -> None:
     role = role_of(old, "stock", "GRANT INSERT ON kombu_message TO {role}; GRANT SELECT ON kombu_queue TO {role};"
                                  " GRANT USAGE ON SEQUENCE message_id_sequence TO {role}")  # fmt: skip

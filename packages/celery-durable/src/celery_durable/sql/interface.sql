@@ -57,6 +57,10 @@ CREATE OR REPLACE FUNCTION durable_change() RETURNS trigger LANGUAGE plpgsql {de
 DECLARE
     began timestamptz;
 BEGIN
+    IF TG_RELID <> 'broker_message'::regclass THEN
+        RAISE EXCEPTION '% changes what is changed through broker_message only', TG_NAME
+              USING errcode = 'insufficient_privilege';
+    END IF;
     IF TG_OP = 'DELETE' THEN
         IF durable_keep(OLD.id, true) IS DISTINCT FROM OLD.lease_token THEN
             RETURN NULL;
@@ -78,7 +82,7 @@ BEGIN
 END $$;
 CREATE OR REPLACE TRIGGER change INSTEAD OF UPDATE OR DELETE ON broker_message
     FOR EACH ROW EXECUTE FUNCTION durable_change();
--- A right on the view is enough, and nobody puts it on a table of his own.
+-- A right on the view is enough, and nobody puts it on a table of his own; one who may, by default, gains nothing.
 REVOKE ALL ON FUNCTION durable_change FROM PUBLIC;
 
 -- The messages by their state.  `tenant`: the group, '' for none.
