@@ -117,6 +117,20 @@ def test_an_update_that_changes_a_lease_and_a_count_changes_both(sessions: Sessi
     assert sessions.stands() == [("one", "ready")]
 
 
+def test_a_message_keeps_its_id(sessions: Sessions) -> None:
+    sessions.publish("one", "two")
+    broker = sessions.broker
+    one, two = (found for (found,) in broker.query("SELECT id FROM durable_message ORDER BY id"))
+    kept = broker.query("SELECT * FROM durable_message ORDER BY id")
+    for new in (two, two + 1, None):
+        with pytest.raises(psycopg2.errors.FeatureNotSupported, match="id of a message may not be changed"):
+            broker.query("UPDATE kombu_message SET id = %s WHERE id = %s", new, one)
+    assert broker.query("SELECT * FROM durable_message ORDER BY id") == kept
+    assert sessions.stands() == [("one", "ready"), ("two", "ready")]
+    broker.query("UPDATE kombu_message SET id = id, rank = 7 WHERE id = %s", one)
+    assert broker.value("SELECT rank FROM durable_ready WHERE id = %s", one) == 7
+
+
 def test_a_table_of_somebody_s_writes_nothing_with_the_trigger_of_the_view(sessions: Sessions) -> None:
     sessions.publish("victim")
     victim = sessions.broker.value("SELECT id FROM durable_message")

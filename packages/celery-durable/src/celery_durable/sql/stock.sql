@@ -119,6 +119,9 @@ BEGIN
         PERFORM kombu_message_stand(NEW);
         RETURN NEW;
     END IF;
+    IF TG_OP = 'UPDATE' AND NEW.id IS DISTINCT FROM OLD.id THEN  -- the message of that id would be overwritten
+        RAISE EXCEPTION 'the id of a message may not be changed' USING errcode = 'feature_not_supported';
+    END IF;
     IF durable_keep(OLD.id, TG_OP = 'DELETE') IS DISTINCT FROM OLD.lease_token THEN
         RETURN NULL;
     ELSIF TG_OP = 'DELETE' THEN
