@@ -235,6 +235,22 @@ def test_a_group_is_forgotten_of_what_is_leased_then_and_not_of_what_has_come_ba
     assert sessions.broker.query(found) == [("one", "ann", "ann"), ("two", None, None)]
 
 
+@pytest.mark.parametrize("act", ["SELECT broker_hold('one')", "SELECT broker_delete('one')", CANCEL % "'one'"])
+def test_a_cancellation_takes_the_messages_of_a_task_in_the_order_of_the_others(sessions: Sessions, act: str) -> None:
+    """By their age, not by their queues: here the older one is on the second queue."""
+    older = sessions.broker.value("SELECT durable_publish('other', '{}', 'one', NULL, NULL, NULL, 100, 'other')")
+    sessions.publish("one")
+    first, other, web = sessions.session(), sessions.session(), sessions.session()
+    first.run("SELECT FROM durable_message WHERE id = %s FOR UPDATE", older)
+    acted = sessions.waits(other, act)
+    cancelled = sessions.waits(web, CANCEL, "one")
+    first.commit()
+    acted.result()
+    other.commit()
+    cancelled.result()
+    web.commit()
+
+
 @pytest.mark.parametrize("level", STRICT)
 @pytest.mark.parametrize("act", WRITES)
 @pytest.mark.parametrize("delay", [None, 0.0], ids=["parked", "promoted"])

@@ -1,5 +1,5 @@
 -- The part of the interface (interface.sql) that holds, moves and ends messages.  Each holds their rows of
--- durable_message before it changes where they stand.
+-- durable_message before it changes where they stand; those of one task in the order of their ids, if it waits for them.
 
 -- Keep a task's messages where they are until the end of the transaction: claims skip those that are ready.  -> whether
 -- there is one.  Locks: the messages, and their rows among the ready ones.  Waits for a claim of one of them.
@@ -168,11 +168,12 @@ END $$;
 CREATE OR REPLACE FUNCTION broker_request_cancel(task text) RETURNS void
 LANGUAGE plpgsql {settings} AS $$
 DECLARE
+    held bigint[] := ARRAY(SELECT id FROM durable_message WHERE task_id = task ORDER BY id FOR NO KEY UPDATE);
     one record;
 BEGIN
     FOR one IN
         UPDATE durable_message SET cancel_requested_at = clock_timestamp(), unique_key = NULL
-         WHERE task_id = task RETURNING id, queue_id, tenant, step
+         WHERE id = ANY (held) RETURNING id, queue_id, tenant, step
     LOOP
         PERFORM durable_keep(one.id, false);
         DELETE FROM durable_waiting WHERE id = one.id;
