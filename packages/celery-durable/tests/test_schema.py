@@ -18,7 +18,7 @@ DIGESTS = {
     5: "f298ed7d741419d16b6be09bd47d051534948ea054a2e2b56d2ebbcbb6e36d0d",
     6: "7fbf4c49a89a2ad1b4762829d362a387d87d4c3558cbb6ff5e2e4b0008347af0",
     7: "64e5467cec05f691e3cee707af5edc5d447e0a7a0b59cfce764f92a201f6e22a",
-    8: "9a6f55772e573d305100cd981fe948b11631f279d40bcdeca7cddc30b64500a3",
+    8: "acd6c39a6aee95011ae54d45124dc003ec220e32aa259fe5808abd03d9d2a810",
 }
 VERSIONS = list(range(schema.OLDEST, schema.VERSION + 1))
 CATALOG = """

@@ -18,6 +18,47 @@ from durable_harness.waiting import wait_for
 SQL = statements(Options())
 BACKLOG = 20_000  # seconds of work
 
+RETRY = "SELECT durable_retry('one', token, 'main', '{{}}', {}, false, false, 0, 'main') FROM durable_lease"
+PARK = "SELECT broker_park('main', 'ann', 30)"
+CLAIM = "SELECT durable_claim('main', 1, 7, 900, 0, 0)"
+#: What is done with a message -> where it stands then, which a row too many says already.
+MOVES = {
+    "give back": (
+        CLAIM,
+        "SELECT durable_give_back(array_agg(id), array_agg(token), 'died') FROM durable_lease",
+        "ready",
+    ),
+    "rescue": (CLAIM, "SELECT durable_rescue(7, '-infinity', 9)", "ready"),
+    "promote": (
+        CLAIM,
+        "SELECT durable_promote(queue_id, '-infinity', 'infinity', true, 9) FROM durable_lease",
+        "ready",
+    ),
+    "retry": (CLAIM, RETRY.format("NULL"), "ready"),
+    "retry later": (CLAIM, RETRY.format(60), "waiting"),
+    "park": ("SELECT", PARK, "waiting"),
+    "wake": (PARK, "SELECT broker_wake('main', 'ann', 1)", "ready"),
+    "cancel": (PARK, "SELECT broker_request_cancel('one')", "ready"),
+}
+
+
+@pytest.mark.parametrize(("before", "act", "state"), MOVES.values(), ids=MOVES)
+def test_a_row_too_many_keeps_no_message_where_it_was(broker: Broker, before: str, act: str, state: str) -> None:
+    """Nor does it end the transaction, in which a node may give back others."""
+    broker.query("INSERT INTO durable_queue (name) VALUES ('main')")
+    broker.query("SELECT durable_publish('main', '{}', 'one', 'ann', NULL, NULL, 100, 'main')")
+    broker.query(before)
+    rest = {
+        "ready": "rank) SELECT id, queue_id, 'ann', 7",
+        "waiting": "reason, due_at) SELECT id, queue_id, 'ann', 'eta', now()",
+    }
+    broker.query(f"INSERT INTO durable_{state} (id, queue_id, tenant, {rest[state]} FROM durable_message")
+    broker.query(act)
+    found = {
+        name: broker.value(f"SELECT count(*) FROM durable_{name}") for name in ("ready", "lease", "waiting", "message")
+    }
+    assert found == {"ready": 0, "lease": 0, "waiting": 0, "message": 1} | {state: 1}
+
 
 class TestABusyNode:
     """One that always finds more to claim, and has room for it."""

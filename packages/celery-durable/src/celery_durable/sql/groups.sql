@@ -28,7 +28,8 @@ BEGIN
     ON CONFLICT (queue_id, name) DO UPDATE
        SET probe_at = excluded.probe_at, probe_seconds = excluded.probe_seconds, rank = least(g.rank, excluded.rank);
     WITH gone AS (DELETE FROM durable_ready WHERE id = ANY (chosen) RETURNING id)
-    INSERT INTO durable_waiting (id, queue_id, tenant, reason) SELECT id, which, flow, 'parked' FROM gone;
+    INSERT INTO durable_waiting (id, queue_id, tenant, reason) SELECT id, which, flow, 'parked' FROM gone
+        ON CONFLICT DO NOTHING;
     GET DIAGNOSTICS parked = ROW_COUNT;
     RETURN parked;
 END $$;
@@ -79,7 +80,8 @@ BEGIN
                               (SELECT rank FROM kombu_group WHERE queue_id = which AND name = flow));
         END IF;
         DELETE FROM durable_waiting WHERE id = one.id;
-        INSERT INTO durable_ready (id, queue_id, tenant, rank) VALUES (one.id, which, flow, place);
+        INSERT INTO durable_ready (id, queue_id, tenant, rank) VALUES (one.id, which, flow, place)
+            ON CONFLICT DO NOTHING;
         UPDATE durable_message AS m SET step = durable_wake.step
          WHERE m.id = one.id AND m.step <> durable_wake.step;
         place := place + coalesce(durable_wake.step, one.step);

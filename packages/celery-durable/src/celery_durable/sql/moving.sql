@@ -180,7 +180,8 @@ BEGIN
         IF FOUND THEN
             INSERT INTO durable_ready (id, queue_id, tenant, rank)
             VALUES (one.id, one.queue_id, coalesce(one.tenant, ''),
-                    durable_rank(one.queue_id, one.tenant, one.step));
+                    durable_rank(one.queue_id, one.tenant, one.step))
+            ON CONFLICT DO NOTHING;
         END IF;
         PERFORM pg_notify('{channel}', (SELECT name FROM durable_queue WHERE id = one.queue_id));
     END LOOP;

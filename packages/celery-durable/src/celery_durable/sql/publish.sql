@@ -202,12 +202,14 @@ BEGIN
     IF now_ready THEN
         INSERT INTO durable_ready (id, queue_id, tenant, rank)
         VALUES (mine.id, target.id, coalesce(mine.tenant, ''),
-                durable_place(target.id, target.rank_floor, mine.tenant, mine.step));
+                durable_place(target.id, target.rank_floor, mine.tenant, mine.step))
+        ON CONFLICT DO NOTHING;
     ELSE
         INSERT INTO durable_waiting (id, queue_id, tenant, reason, due_at)
         VALUES (mine.id, target.id, coalesce(mine.tenant, ''),
                 CASE WHEN park THEN 'parked' WHEN snooze THEN 'snooze' ELSE 'retry' END,
-                CASE WHEN NOT park THEN clock_timestamp() + make_interval(secs => coalesce(delay, 0)) END);
+                CASE WHEN NOT park THEN clock_timestamp() + make_interval(secs => coalesce(delay, 0)) END)
+        ON CONFLICT DO NOTHING;
     END IF;
     IF delay IS NULL AND NOT park AND NOT now_ready THEN
         PERFORM pg_notify('{channel}', hint || E'\t{rank_soon}');

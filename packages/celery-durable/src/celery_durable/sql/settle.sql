@@ -15,8 +15,9 @@ BEGIN
           FROM gone WHERE m.id = gone.id RETURNING m.id, m.queue_id, m.tenant, gone.rank),
     back AS (
         INSERT INTO durable_ready (id, queue_id, tenant, rank)
-        SELECT id, queue_id, coalesce(tenant, ''), rank FROM counted RETURNING queue_id)
-    SELECT array_agg(DISTINCT queue_id) INTO touched FROM back;
+        SELECT id, queue_id, coalesce(tenant, ''), rank FROM counted
+            ON CONFLICT DO NOTHING)          -- a row too many is the message's from now on
+    SELECT array_agg(DISTINCT queue_id) INTO touched FROM counted;
     RETURN coalesce(touched, '{}');
 END $$;
 
