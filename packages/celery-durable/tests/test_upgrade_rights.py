@@ -180,6 +180,59 @@ def test_a_row_too_many_holds_up_neither_claims_nor_polls(old: Broker) -> None:
     assert old.query("SELECT id FROM durable_ready UNION ALL SELECT id FROM durable_waiting") == []
 
 
+def test_rights_on_columns_go_on_by_the_names_of_before(old: Broker) -> None:
+    Role(old, "clerk")  # it goes after who gives it something
+    pauser = role_of(old, "pauser", "GRANT SELECT (id, name), UPDATE (paused_at) ON kombu_queue TO {role}")
+    watch = role_of(old, "watch", "GRANT SELECT (id, task_id, user_id, visible) ON kombu_message TO {role};"
+                                  " GRANT SELECT (name) ON kombu_queue TO {role} WITH GRANT OPTION")  # fmt: skip
+    weigher = role_of(old, "weigher", "GRANT SELECT (task_id), UPDATE (rank_step, rank) ON kombu_message TO {role};")
+    old.query("GRANT SELECT (task_id, lease_token) ON broker_message TO watch")
+    producer = role_of(old, "producer", "GRANT INSERT (payload, queue_id) ON kombu_message TO {role}")
+    upgrade(old)
+    assert len(ran(watch, "SELECT id, task_id, user_id FROM kombu_message WHERE visible")) == 2
+    assert [act for act in ("payload", "lease_token") if watch.may(f"SELECT {act} FROM kombu_message")] == []
+    ran(watch, "GRANT SELECT (name) ON kombu_queue TO clerk; GRANT SELECT (id) ON kombu_message TO clerk")
+    given = (
+        "SELECT has_column_privilege('clerk', 'kombu_queue', 'name', 'SELECT'), "
+        "has_column_privilege('clerk', 'kombu_message', 'id', 'SELECT')"
+    )
+    assert old.query(given) == [(True, False)]
+    assert ran(pauser, "UPDATE kombu_queue SET paused_at = now() WHERE name = 'main'") == 1
+    assert not pauser.may("UPDATE kombu_queue SET name = 'x'")
+    assert ran(weigher, "UPDATE kombu_message SET rank_step = 7, rank = 7 WHERE task_id = 'ready'") == 1
+    assert old.query("SELECT step, rank FROM broker_message WHERE task_id = 'ready'") == [(7, 7)]
+    assert ran(producer, "INSERT INTO kombu_message (payload, queue_id) VALUES ('{}', 1)") == 1
+    assert old.value("SELECT count(*) FROM durable_ready") == 3
+
+
+def test_no_right_on_a_column_writes_a_row_of_one_table_or_reads_a_token(old: Broker) -> None:
+    role = role_of(old, "hand", "GRANT SELECT (id), INSERT (payload, queue_id), UPDATE (user_id, rank_step)"
+                                " ON kombu_message TO {role}")  # fmt: skip
+    reader = role_of(old, "reader", "GRANT SELECT (task_id) ON broker_message TO {role};"
+                                    " GRANT SELECT (id, task_id) ON kombu_message TO {role}")  # fmt: skip
+    upgrade(old)
+    acts = ["INSERT INTO durable_message (payload, queue_id) VALUES ('', 1)", "UPDATE durable_message SET tenant = ''",
+            "UPDATE durable_message SET step = 1"]  # fmt: skip
+    assert [act for act in acts if role.may(act)] == []
+    assert len(ran(reader, "SELECT task_id FROM broker_message")) == 3
+    assert not reader.may("SELECT token FROM durable_lease")
+
+
+def test_who_might_give_a_right_away_still_may(old: Broker) -> None:
+    Role(old, "clerk")
+    role = role_of(old, "chief", "GRANT SELECT, INSERT ON kombu_message TO {role} WITH GRANT OPTION;"
+                   " GRANT EXECUTE ON FUNCTION kombu_queue_add TO {role} WITH GRANT OPTION")  # fmt: skip
+    old.query("SET ROLE chief; GRANT SELECT, INSERT ON kombu_message TO clerk")
+    upgrade(old)
+    for name in ("kombu_message", "durable_message", "durable_ready", "broker_ready"):
+        ran(role, f"GRANT SELECT ON {name} TO clerk")
+        assert old.value("SELECT has_table_privilege('clerk', %s, 'SELECT')", name)
+    ran(role, "GRANT INSERT ON kombu_message TO clerk; GRANT EXECUTE ON FUNCTION durable_queue_add TO clerk")
+    assert old.value("SELECT has_function_privilege('clerk', 'durable_queue_add(text)', 'EXECUTE')")
+    for name in ("chief", "clerk"):
+        assert not old.value("SELECT has_table_privilege(%s, 'durable_message', 'INSERT')", name)
+
+
 @pytest.mark.parametrize("right", ["publisher", "worker"])
 def test_rights_on_an_older_database_are_refused_with_what_to_do(old: Broker, right: str) -> None:
     sentence = rf"are of version {BEFORE}; .* of version {schema.VERSION}: run python -m celery_durable.schema"

@@ -164,18 +164,26 @@ REVOKE ALL ON FUNCTION kombu_message_write FROM PUBLIC;  -- else a trigger of an
 CREATE OR REPLACE TRIGGER write INSTEAD OF INSERT OR UPDATE OR DELETE ON kombu_message
     FOR EACH ROW EXECUTE FUNCTION kombu_message_write();
 
--- Who may do something with the tables may do it with the names that they had.
+-- Who may do something with the tables, or with columns of theirs, may do it with the names that they had.
 DO $$
 DECLARE
     one record;
 BEGIN
     FOR one IN
-        SELECT relname, privilege_type AS act,
+        SELECT name, part, privilege_type AS act, bool_or(is_grantable) AS is_grantable,
                CASE WHEN grantee = 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(grantee)) END AS role
-          FROM pg_class CROSS JOIN LATERAL aclexplode(relacl)
-         WHERE oid IN ('durable_message'::regclass, 'durable_queue'::regclass) AND grantee <> relowner
+          FROM (SELECT oid, relname AS name, NULL::text AS part, relowner AS owner, relacl AS acl FROM pg_class
+                UNION ALL
+                SELECT attrelid, relname, CASE attname WHEN 'tenant' THEN 'user_id' WHEN 'step' THEN 'rank_step'
+                                                       ELSE attname::text END, relowner, attacl
+                  FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid WHERE NOT attisdropped) AS given
+         CROSS JOIN LATERAL aclexplode(acl)
+         WHERE oid IN ('durable_message'::regclass, 'durable_queue'::regclass) AND grantee <> owner
            AND privilege_type IN ('SELECT', 'INSERT', 'UPDATE', 'DELETE')
+         GROUP BY name, part, privilege_type, grantee
     LOOP
-        EXECUTE format('GRANT %s ON %I TO %s', one.act, replace(one.relname, 'durable_', 'kombu_'), one.role);
+        EXECUTE format('GRANT %s %s ON %I TO %s %s', one.act, '(' || quote_ident(one.part) || ')',
+                       replace(one.name, 'durable_', 'kombu_'), one.role,
+                       CASE WHEN one.is_grantable THEN 'WITH GRANT OPTION' END);
     END LOOP;
 END $$;

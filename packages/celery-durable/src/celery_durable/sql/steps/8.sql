@@ -30,6 +30,14 @@ SELECT id, queue_id, coalesce(user_id, ''), coalesce(delay_reason, 'eta'),
   FROM kombu_message WHERE NOT visible AND lease_token IS NULL;
 UPDATE kombu_message SET delivery_count = delivery_count - 1 WHERE id = ANY (ARRAY(SELECT id FROM durable_lease));
 
+-- The rights on the columns that go: the view of this name has them again (8.rights.sql).
+CREATE TABLE durable_kept_rights AS
+SELECT attname AS part, privilege_type AS act, bool_or(is_grantable) AS is_grantable,
+       CASE WHEN grantee = 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(grantee)) END AS role
+  FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid CROSS JOIN LATERAL aclexplode(attacl)
+ WHERE attrelid = 'kombu_message'::regclass AND NOT attisdropped AND grantee <> relowner
+   AND privilege_type IN ('SELECT', 'INSERT', 'UPDATE')
+ GROUP BY attname, privilege_type, grantee;
 ALTER TABLE kombu_message
     DROP visible, DROP timestamp, DROP version, DROP visible_at, DROP delay_reason, DROP rank, DROP lease_token,
     DROP lease_owner, DROP started_at;
