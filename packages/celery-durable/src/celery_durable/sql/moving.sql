@@ -1,5 +1,5 @@
 -- The part of the interface (interface.sql) that holds, moves and ends messages.  Each holds their rows of
--- durable_message before it changes where they stand; those of one task in the order of their ids, if it waits for them.
+-- durable_message before it changes where they stand, and waits for those of one task in the order of their ids.
 
 -- Keep a task's messages where they are until the end of the transaction: claims skip those that are ready.  -> whether
 -- there is one.  Locks: the messages, and their rows among the ready ones.  Waits for a claim of one of them.

@@ -53,14 +53,15 @@ BEGIN
                        ('kombu_queue_exists', 'durable_queue_exists'),
                        ('kombu_queue_size', 'durable_queue_size')) AS named (before, now)
          CROSS JOIN LATERAL (
-               SELECT proowner AS owner, a.grantee, a.is_grantable FROM pg_proc CROSS JOIN LATERAL aclexplode(proacl) AS a
+               SELECT proowner AS owner, a.grantee, a.is_grantable FROM pg_proc
+                CROSS JOIN LATERAL aclexplode(proacl) AS a
                 WHERE pg_proc.oid IN (named.before::regproc, named.now::regproc)) AS given
          WHERE grantee <> owner GROUP BY named.before, named.now, grantee
     LOOP
         EXECUTE format('GRANT EXECUTE ON FUNCTION %s, %s TO %s %s', one.before, one.now, one.role,
                        CASE WHEN one.is_grantable THEN 'WITH GRANT OPTION' END);
     END LOOP;
-    -- Whoever uses the views of messages, and finds a token there, reads it by a function with the caller's rights.  Who
+    -- Who uses the views of messages, and finds a token there, reads it by a function with the caller's rights.  Who
     -- may read other columns only finds none; the triggers read them all.
     FOR one IN
         SELECT DISTINCT CASE WHEN grantee = 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(grantee)) END AS role
