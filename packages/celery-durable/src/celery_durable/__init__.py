@@ -39,8 +39,9 @@ no claim waits for it.  `returned()` gives it back without a count.
 
 Retry.  `Task.retry` updates the leased row in place.  With `snooze=True` it counts as a snooze, not as a retry:
 `self.retry(countdown=30, snooze=True)`; with `park=True` its whole group waits until it is woken.  A retry whose lease
-is no longer valid changes nothing.  Published again from elsewhere than its running task, without the token in its
-headers, it is refused with LeaseTokenMissing.
+is no longer valid changes nothing; a task without late acknowledgement has none, and retries as another message.
+Published again from elsewhere than its running task, without the token in its headers, it is refused with
+LeaseTokenMissing.
 
 Fan-out.  Remote control (`celery inspect`, `control`), events (Flower) and `kombu.common.Broadcast` work.  A queue that
 is exclusive or auto_delete is a subscription of its process: from its declaration on it gets what is sent to its
