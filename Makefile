@@ -20,7 +20,7 @@ FIRE_SECONDS ?= 1200
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help prove bench setup run quick test test-all check messages format prove-release prove-kill prove-rolling prove-broker prove-receive prove-versions prove-model prove-quota prove-bills prove-fairness prove-simulation prove-lifecycle prove-retention prove-migrations prove-inventory prove-bombs prove-reads prove-sockets prove-agreement bench-broker bench-accept bench-quota bench-start bench-inventory bench-sandbox dist clean
+.PHONY: help prove bench setup run quick test test-all check messages format prove-release prove-kill prove-rolling prove-broker prove-receive prove-versions prove-celery prove-model prove-quota prove-bills prove-fairness prove-simulation prove-lifecycle prove-retention prove-migrations prove-inventory prove-bombs prove-reads prove-sockets prove-agreement bench-broker bench-accept bench-quota bench-start bench-inventory bench-sandbox dist clean
 
 help: ## list the targets of every day
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | grep -vE '^(prove|bench)-' | sed 's/:.*## /\t/' | expand -t 18
@@ -82,6 +82,9 @@ prove-receive: setup ## receive 100,000 messages each of Redis and RabbitMQ unde
 
 prove-versions: setup ## the broker's tests with each version of Python, Celery and PostgreSQL that is here
 	$(BIN)/python packages/celery-durable/tools/versions.py
+
+prove-celery: setup ## Celery's integration tests and kombu's tests of transports over the broker, with a redis-server for results
+	$(BIN)/python packages/celery-durable/tools/celery_tests.py
 
 prove-model: setup ## visit every state of wider models of a job's life, about 20 million
 	MODEL_WIDE=1 $(BIN)/python -m pytest tests/model -p no:randomly --timeout 1800 -s
