@@ -9,6 +9,7 @@ import pytest
 from durable_harness import profiles  # noqa: F401  loads a profile
 from durable_harness.broker import Broker
 from durable_harness.database import Database
+from durable_harness.engines import forget_engines
 from durable_harness.left_behind import watch as pytest_configure  # noqa: F401  a hook
 from durable_harness.postgres import PostgresServer
 from durable_harness.taker import Take, Taker
@@ -35,6 +36,7 @@ def database(server: PostgresServer) -> Iterator[Database]:
 def broker(server: PostgresServer, database: Database, tmp_path: Path) -> Iterator[Broker]:
     with ExitStack() as stack:
         database.clean()
+        stack.callback(forget_engines)
         yield Broker(server.url(), server, tmp_path, stack)
 
 

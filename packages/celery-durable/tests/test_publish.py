@@ -193,9 +193,6 @@ def test_a_transactional_producer_refuses_exchanges(broker: Broker) -> None:
 def test_a_stock_producer_can_publish(broker: Broker) -> None:
     with Connection(broker.url.replace("postgresql:", "sqla+postgresql+psycopg2:")) as stock:
         stock.Producer().publish({"a": 1}, routing_key="main", declare=[])
-        for engine, _ in stock.default_channel._engines.values():
-            engine.dispose()
-        stock.default_channel._engines.clear()
     with broker.kombu().SimpleQueue("main", no_ack=True) as queue:
         assert queue.get(timeout=60).payload == {"a": 1}
 
