@@ -187,7 +187,7 @@ def find_each(tx: Tx, job_ids: Collection[UUID]) -> dict[UUID, MessageRow]:
 def lock(tx: Tx, job_id: UUID) -> MessageRow | None:
     """The message of an unfinished job, None if there is none.  Locks: the message row, after the users row.
 
-    A statement that has waited for the lock does not see whither the message was moved meanwhile; the next one does.
+    A statement that has waited for the lock does not see where the message was moved meanwhile; the next one does.
     """
     tx.write(_LOCK, task_id=str(job_id))
     return tx.run(_LOCKED, task_id=str(job_id)).value_or_none(MessageRow)

@@ -242,7 +242,7 @@ def reserve(old: Old, *queues: str) -> None:
 
 
 def bind(old: Old, exchange: str, kind: str, key: str, *queues: str) -> None:
-    """As the workers of the old broker have declared their queues."""
+    """Bind queues to an exchange, as a worker of the old broker does."""
     with old.connection() as connection:
         for queue in queues:
             Queue(queue, Exchange(exchange, type=kind), routing_key=key)(connection.channel()).declare()

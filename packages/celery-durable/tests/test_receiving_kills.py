@@ -158,7 +158,7 @@ class Runs:
 
 @pytest.fixture(params=["redis", "rabbitmq"])
 def url(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Of an empty broker."""
+    """The URL of a broker without messages."""
     if request.param == "rabbitmq" and "RECEIVE_MESSAGES" not in os.environ:
         pytest.skip("a node of RabbitMQ takes half a minute to start: make prove-receive")
     if (REDIS if request.param == "redis" else RABBIT) is None:

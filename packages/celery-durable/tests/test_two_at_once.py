@@ -278,7 +278,7 @@ def test_a_stricter_transaction_holds_what_stays(sessions: Sessions, level: str,
 
 
 def test_the_statement_after_a_lock_tells_where_the_message_stands(sessions: Sessions) -> None:
-    """The one that waited tells the token of now, and of the rest what was before: README says so."""
+    """The statement that waited reads the present token, but for the rest the state before its wait, as README says."""
     look = "SELECT is_ready, lease_token, started_at IS NULL FROM broker_message WHERE task_id = 'one'"
     sessions.publish("one")
     lease = sessions.claim()

@@ -1,4 +1,4 @@
-"""As Celery's guide for Django has it."""
+"""The app of the project, laid out as in Celery's guide for Django."""
 
 from celery_durable.contrib.django import DurableCelery
 

@@ -7,10 +7,14 @@ from typing import Any
 import pytest
 from celery import VERSION, Task
 from celery.worker.request import Request
+from kombu import VERSION as KOMBU
 from kombu import Connection, Producer
 
 #: Celery gives back what a task kept for itself at its hard limit; before, it rejects that for good.
 REQUEUES_AT_LIMIT = VERSION >= (5, 5)
+
+#: Before kombu 5.7 the bucket of a rate limit lets two tasks begin at once.
+SPREADS_ALL_STARTS = KOMBU >= (5, 7)
 
 needs_batches = pytest.mark.skipif(not hasattr(Producer, "batch"), reason="kombu 5.7 brought Producer.batch")
 needs_credential_provider = pytest.mark.skipif(
