@@ -14,6 +14,10 @@ from kombu import Connection
 
 LOCKS = "SELECT lock FROM kombu_node"
 GIVE_BACK = "durable_give_back("
+FULL_DISK = """
+    CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN RAISE 'no space left on device' USING ERRCODE = '53100'; END $$;
+    CREATE TRIGGER refuse BEFORE INSERT ON durable_ready FOR EACH STATEMENT EXECUTE FUNCTION refuse()"""
 
 
 @pytest.fixture
@@ -78,6 +82,33 @@ def test_whoever_was_refused_judges_no_lease_before_its_holder_could_renew_it(
     wait_for(lambda: other.look(0.1) or other.channel.node.reader._clock != polled)
     assert other.got == []
     assert broker.query("SELECT lost_count FROM kombu_message") == [(0,)]
+
+
+def test_a_lease_is_not_lost_when_the_disk_has_room_just_as_an_idle_node_may_judge_again(
+    broker: Broker, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("celery_durable.session.SETTLE_SECONDS", 600.0)
+    broker.send("work", task_id="held")
+    one, other = (Taker(broker.kombu(poll_seconds=0.2, lease_seconds=900), ("main",), 3) for _ in range(2))
+    one.take(1)
+    other.look()
+    session, reader = other.channel.node.session, other.channel.node.reader
+
+    def settled_and_polled() -> None:
+        polled, session._judge_from = reader._clock, 0.0
+        wait_for(lambda: other.look(0.1) or reader._clock != polled)
+
+    broker.query(FULL_DISK)
+    broker.query("UPDATE kombu_message SET started_at = now(), visible_at = now() - interval '1 s'")
+    for _ in range(2):  # full for as long as it takes to settle, and still
+        caplog.clear()
+        session._judge_from = 0.0
+        wait_for(lambda: other.look(0.1) or "no space left on device" in caplog.text)
+    broker.query("DROP TRIGGER refuse ON durable_ready")
+    settled_and_polled()
+    assert (other.got, broker.query("SELECT lost_count FROM kombu_message")) == ([], [(0,)])
+    settled_and_polled()  # its holder had the time to renew it, and did not
+    assert broker.query("SELECT lost_count FROM kombu_message") == [(1,)]
 
 
 def test_whoever_was_refused_doubts_no_node_before_it_could_take_its_lock(

@@ -40,7 +40,7 @@ CALLS = (
     "durable_retry('a', '00000000-0000-0000-0000-000000000000', 'main', '', 0, false, false, 0, '')",
     "durable_poll('{main}', 1, true, NULL)", "durable_rescue(1, now(), 1)", "durable_probe(1, now(), 1)",
     "durable_judge(1, true, 0)", "durable_leave(1)",
-    "durable_promote(1, '-infinity', now(), true, 1)", "durable_release('{1}', 'died')",
+    "durable_promote(1, '-infinity', now(), true, 1)", "durable_rehearse()", "durable_release('{1}', 'died')",
     "durable_keep(1, true)", "durable_drop(1)", "durable_revoke('{a}')", "durable_purge('none')",
     "durable_park('main', 'ann', 30)", "durable_wake(1, 'ann', 1)", "durable_redrive('{1}')",
     "durable_parks(1, 'ann', 1, 1, 1)", "durable_facts()", "durable_groups('main', NULL, 5)",

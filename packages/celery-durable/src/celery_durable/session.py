@@ -17,7 +17,8 @@ from .statements import Statements
 logger = logging.getLogger(__name__)
 
 #: For this many seconds after a reconnect or a refusal no node or lease is given up: a restart of PostgreSQL takes all
-#: locks of nodes, and a full disk keeps everybody from renewing.
+#: locks of nodes, and a full disk keeps everybody from renewing.  After a refusal they begin anew when a rehearsal has
+#: shown that writes are accepted: a disk that was full for minutes may have had room for a moment only.
 SETTLE_SECONDS = 5.0
 #: Between two attempts to reconnect: the first and the longest pause, doubled in between.
 BACKOFF_SECONDS = (0.05, 2.0)
@@ -38,6 +39,7 @@ class Session:
         self._opened_at, self._retry_at = 0.0, 0.0
         self._backoff = self._rest = BACKOFF_SECONDS[0]
         self._judge_from, self._unsure_until = 0.0, 0.0
+        self._was_refused = False
         self._others: list[tuple[str, str]] = []
         self._backend: int | None = None
 
@@ -118,6 +120,7 @@ class Session:
         logger.warning("event=broker_statement_refused error=%r", str(error).strip())
         now = monotonic()
         self._retry_at, self._judge_from = now + self._rest, now + self._rest + SETTLE_SECONDS
+        self._was_refused = True
         self._rest = min(self._rest * 2, BACKOFF_SECONDS[1])
 
     def worked(self) -> None:
@@ -142,8 +145,17 @@ class Session:
         return max(0.0, self._retry_at - monotonic())
 
     def may_judge(self) -> bool:
-        """Whether other nodes have had the time to take their locks and to renew their leases again."""
-        return monotonic() >= self._judge_from
+        """Whether other nodes have had the time to take their locks and to renew their leases again.
+
+        Raises one of SERVER_ERRORS when writes are refused still.
+        """
+        if monotonic() < self._judge_from:
+            return False
+        if self._was_refused:
+            self._database.run(self._sql.rehearse, {})
+            self._was_refused, self._judge_from = False, monotonic() + SETTLE_SECONDS
+            return False
+        return True
 
     def fileno(self) -> int | None:
         """What becomes readable on a notification; None when it does not listen."""

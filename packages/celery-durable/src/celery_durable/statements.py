@@ -166,6 +166,8 @@ POLL = """
     SELECT ready, due, others, clock, EXISTS (SELECT FROM {schema}kombu_node WHERE lock = %(owner)s)
       FROM {schema}durable_poll(%(queues)s, %(owner)s, %(settled)s, %(since)s, %(prefetch)s)"""
 
+REHEARSE = "SELECT {schema}durable_rehearse()"
+
 SIZE = "SELECT {schema}durable_queue_size(%(queue)s)"
 
 #: Waiting messages only: a running message is settled by the node that runs it.
@@ -241,6 +243,7 @@ class Statements:
     join: str = JOIN
     leave: str = LEAVE
     judge: str = JUDGE
+    rehearse: str = REHEARSE
     poll: str = POLL
     size: str = SIZE
     purge: str = PURGE
