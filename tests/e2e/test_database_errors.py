@@ -7,10 +7,11 @@ from sqlalchemy import text
 from tests.e2e.conftest import System
 
 FULL = "53100"
-REFUSE = """
+FUNCTION = """
     CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
-    $$ BEGIN RAISE 'no space left on device' USING ERRCODE = '{code}'; END $$;
-    CREATE TRIGGER refuse BEFORE {what} ON {table} FOR EACH STATEMENT EXECUTE FUNCTION refuse()"""
+    $$ BEGIN RAISE 'no space left on device' USING ERRCODE = '{code}'; END $$"""
+REFUSE = "CREATE TRIGGER refuse BEFORE {what} ON {table} FOR EACH STATEMENT EXECUTE FUNCTION refuse()"
+RELENT = "DROP TRIGGER refuse ON {table}"
 #: Deliveries that met the error: as many as there are attempts, and one more.
 MET = 4
 DELIVERIES = "SELECT delivery_count FROM kombu_message"
@@ -40,15 +41,21 @@ def test_a_refusal_of_the_database_spends_no_attempt(system: System, code: str, 
 @pytest.mark.proof
 def test_leases_that_could_not_be_renewed_are_no_lost_attempts(system: System) -> None:
     job_id = system.submit(system.user(), "slow")
-    for _ in range(2):
-        system.stalling_worker(LEASE_SECONDS="2", HEARTBEAT_SECONDS="0.6")
+    workers = [system.stalling_worker(HEARTBEAT_SECONDS="0.6") for _ in range(2)]
     system.wait(job_id, "running")
-    refuse(system, FULL, "durable_lease", "UPDATE")  # no renewal
-    refuse(system, FULL, "durable_ready", "INSERT")  # nor a poll, which would take the lease away
-    overdue = "SELECT visible_at < clock_timestamp() - interval '2 s' FROM kombu_message"
-    wait_for(lambda: system.world.value(overdue), "the lease to be over for long")
-    for table in ("durable_lease", "durable_ready"):
-        relent(system, table)
+    with system.world.uow.begin() as tx:
+        tx.run(text("UPDATE durable_lease SET until = clock_timestamp() - interval '3 s'"))
+        tx.run(text(FUNCTION.format(code=FULL)))
+        tx.run(text(REFUSE.format(what="UPDATE", table="durable_lease")))  # no renewal
+        tx.run(text(REFUSE.format(what="INSERT", table="durable_ready")))  # nor a poll, which would take the lease away
+    wait_for(lambda: any("event=heartbeat_failed" in worker.logs() for worker in workers), "a renewal to be refused")
+    for worker in workers:
+        wait_for(lambda worker=worker: "event=broker_statement_refused" in worker.logs(), "a poll to be refused")
+    with system.world.uow.begin() as tx:
+        for table in ("durable_lease", "durable_ready"):
+            tx.run(text(RELENT.format(table=table)))
+    renewed = "SELECT until > clock_timestamp() FROM durable_lease"
+    wait_for(lambda: system.world.value(renewed), "the lease to be renewed")
     system.go_on()
     job = system.wait(job_id, "completed", "failed")
     assert (job["status"], job["attempt"]) == ("completed", 1)
@@ -56,9 +63,10 @@ def test_leases_that_could_not_be_renewed_are_no_lost_attempts(system: System) -
 
 def refuse(system: System, code: str, table: str, what: str) -> None:
     with system.world.uow.begin() as tx:
-        tx.run(text(REFUSE.format(code=code, table=table, what=what)))
+        tx.run(text(FUNCTION.format(code=code)))
+        tx.run(text(REFUSE.format(what=what, table=table)))
 
 
 def relent(system: System, table: str) -> None:
     with system.world.uow.begin() as tx:
-        tx.run(text(f"DROP TRIGGER refuse ON {table}"))
+        tx.run(text(RELENT.format(table=table)))

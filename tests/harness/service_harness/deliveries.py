@@ -12,6 +12,8 @@ from sqlalchemy import Row, TextClause, text
 from app.domain.lifecycle import Delivery
 from app.store.core.unit_of_work import Tx
 
+# A statement on the view changes nothing of a message that somebody moved while it waited.
+_HOLD_ONE = text("SELECT broker_hold(:job_id)")
 _LEASE = """
     UPDATE kombu_message SET visible = false, lease_token = gen_random_uuid(), delay_reason = NULL,
            visible_at = clock_timestamp() + :lease, delivery_count = delivery_count + 1
@@ -53,6 +55,7 @@ class Leased:
 
 def lease(tx: Tx, job_id: UUID, *, seconds: float = 15) -> Leased:
     """Claim the message of a job."""
+    tx.run(_HOLD_ONE, job_id=str(job_id))
     return _leased(tx.run(_LEASE_ONE, job_id=str(job_id), lease=timedelta(seconds=seconds)).one())
 
 
@@ -87,8 +90,9 @@ def rescheduler(delivery: Delivery, reason: str) -> Callable[..., None]:
     return reschedule
 
 
-def _one(tx: Tx, statement: TextClause, **parameters: object) -> None:
-    assert tx.run(statement, **parameters).rowcount == 1
+def _one(tx: Tx, statement: TextClause, *, job_id: str, **parameters: object) -> None:
+    tx.run(_HOLD_ONE, job_id=job_id)
+    assert tx.run(statement, job_id=job_id, **parameters).rowcount == 1
 
 
 def _leased(row: Row[tuple[object, ...]]) -> Leased:
