@@ -47,8 +47,7 @@ _FENCE = text(f"""
       LEFT JOIN user_subscriptions s ON s.user_id = u.id AND s.status = 'active'
       LEFT JOIN subscription_plans p ON p.tier = coalesce(s.tier, 'free')
      WHERE m.task_id = :task_id AND m.lease_token = :lease_token FOR UPDATE OF m""")
-_START = text("""
-    UPDATE broker_message SET started_at = clock_timestamp() WHERE task_id = :task_id AND lease_token = :lease_token""")
+_START = text("SELECT broker_start(:task_id, CAST(:lease_token AS uuid))")
 # A job has one message.  Should there be one on another queue as well, the job is what a worker holds of it, and all of
 # them end with it.
 _DELETE = text("SELECT broker_delete(:task_id)")

@@ -108,6 +108,15 @@ def test_of_a_message_nothing_but_its_start_is_changed_through_the_view(broker: 
     assert broker.query(changed, "bob") == []  # nobody runs it
 
 
+def test_a_start_under_a_lease_is_written_and_told(broker: Broker, ann: list[str]) -> None:
+    started = "SELECT broker_start(%s, token) FROM broker_lease"
+    assert broker.query(started, "bob") == [(False,)]
+    assert broker.value("SELECT broker_start('leased', gen_random_uuid())") is False
+    assert broker.value("SELECT started_at FROM broker_lease") is None
+    assert broker.query(started, "leased") == [(True,)]
+    assert broker.value("SELECT started_at <= clock_timestamp() FROM broker_lease") is True
+
+
 def test_a_message_that_is_held_is_not_claimed(broker: Broker, ann: list[str], taker: Take) -> None:
     broker.send("nothing", task_id="next")
     with broker.connect() as connection, connection.cursor() as cursor:

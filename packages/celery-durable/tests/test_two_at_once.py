@@ -23,6 +23,7 @@ WRITES = [
     "DELETE FROM broker_message WHERE task_id = 'one'",
 ]
 START = "UPDATE broker_message SET started_at = now() WHERE task_id = 'one' AND lease_token = %s::uuid"
+CALLED_START = "SELECT broker_start('one', %s::uuid)"
 
 
 @pytest.fixture
@@ -120,17 +121,23 @@ def test_a_start_without_the_fence_meets_a_delete(sessions: Sessions) -> None:
     assert deleted.result() == [(0,)]
 
 
-def test_a_start_whose_lease_ends_meanwhile_starts_nothing(sessions: Sessions) -> None:
+@pytest.mark.parametrize(("begin", "nothing"), [(START, 0), (CALLED_START, [(False,)])], ids=["view", "function"])
+@pytest.mark.parametrize("again", [True, False], ids=["claimed again", "ready"])
+def test_a_start_whose_lease_ends_meanwhile_starts_nothing(
+    sessions: Sessions, begin: str, nothing: object, *, again: bool
+) -> None:
     sessions.publish("one")
     lease = sessions.claim()
     rescuer, late = sessions.session(), sessions.session()
     rescuer.run(GIVE_BACK, *lease)
-    sessions.claim(rescuer)
-    started = sessions.waits(late, START, lease[1])
+    if again:
+        sessions.claim(rescuer)
+    started = sessions.waits(late, begin, lease[1])
     rescuer.commit()
-    assert started.result() == 0
+    assert started.result() == nothing
     late.commit()
-    assert sessions.broker.value("SELECT started_at FROM durable_lease") is None
+    assert sessions.stands() == [("one", "leased" if again else "ready")]
+    assert sessions.broker.query("SELECT FROM durable_lease WHERE started_at IS NOT NULL") == []
 
 
 def test_who_parks_a_message_and_locks_it_then_meets_a_delete(sessions: Sessions) -> None:

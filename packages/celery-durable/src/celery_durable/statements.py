@@ -132,12 +132,7 @@ BEGIN = """
 FENCE = """
     SELECT 1 FROM {schema}broker_message
      WHERE task_id = %(task_id)s AND lease_token = %(lease_token)s::uuid FOR UPDATE"""
-#: The message first, as whoever moves it; the caller nearly always has it.
-START = """
-    UPDATE {schema}durable_lease SET started_at = clock_timestamp()
-     WHERE token = %(lease_token)s::uuid AND id = (
-           SELECT m.id FROM {schema}durable_message AS m JOIN {schema}durable_lease AS l ON l.id = m.id
-            WHERE m.task_id = %(task_id)s AND l.token = %(lease_token)s::uuid FOR NO KEY UPDATE OF m)"""
+START = "SELECT {schema}broker_start(%(task_id)s, %(lease_token)s::uuid)"
 DELETE = """
     DELETE FROM {schema}broker_message
      WHERE task_id = %(task_id)s AND lease_token = %(lease_token)s::uuid"""

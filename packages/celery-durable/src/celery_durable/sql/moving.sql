@@ -1,4 +1,4 @@
--- The part of the interface (interface.sql) that holds, moves and ends messages.  Each holds their rows of
+-- The part of the interface (interface.sql) that holds, starts, moves and ends messages.  Each holds their rows of
 -- durable_message before it changes where they stand, and waits for those of one task in the order of their ids.
 
 -- Keep a task's messages where they are until the end of the transaction: claims skip those that are ready.  -> whether
@@ -11,6 +11,22 @@ BEGIN
     held := ARRAY(SELECT id FROM durable_message WHERE task_id = task ORDER BY id FOR NO KEY UPDATE);
     PERFORM durable_keep(id, false) FROM unnest(held) AS h (id);
     RETURN cardinality(held) > 0;
+END $$;
+
+-- Write that the code of a task runs under this very lease: from this commit on the delivery counts as lost when its
+-- worker dies.  -> whether the task has that lease.  An UPDATE of broker_message does the same by its trigger, which reads
+-- and compares all columns: 850 µs of a processor instead of 170.  Locks: the message, then its lease.
+CREATE OR REPLACE FUNCTION broker_start(task text, token uuid) RETURNS boolean
+LANGUAGE plpgsql {settings} AS $$
+DECLARE
+    mine bigint;
+BEGIN
+    SELECT m.id INTO mine FROM durable_message AS m JOIN durable_lease AS l ON l.id = m.id
+     WHERE m.task_id = task AND l.token = broker_start.token FOR NO KEY UPDATE OF m;
+    -- In a statement of its own: it sees what became of the lease while the message was waited for.
+    UPDATE durable_lease AS l SET started_at = clock_timestamp()
+     WHERE l.id = mine AND l.token = broker_start.token;
+    RETURN FOUND;
 END $$;
 
 -- Delete a task's messages wherever they stand, also what a node holds: what it acknowledges then changes nothing.
