@@ -18,8 +18,8 @@ from app.store.jobs.records import TABLES
 _BEAT = {
     service: text(f"""
         WITH mine AS MATERIALIZED (
-            SELECT cancel_requested_at IS NOT NULL AS cancelled FROM broker_message
-             WHERE task_id = :task_id AND lease_token = :lease_token),
+            SELECT cancel_requested_at IS NOT NULL AS cancelled
+              FROM broker_delivery(:task_id, CAST(:lease_token AS uuid))),
         slot AS MATERIALIZED (
             SELECT job_id FROM execution_slots
              WHERE job_id = :job_id AND lease_token = :lease_token AND EXISTS (SELECT FROM mine)

@@ -19,11 +19,11 @@ from app.store.core.unit_of_work import Tx
 
 # The carrier is in the message.  The task's argument names the payer, but others may have joined, and the place is the
 # best that any asker has a right to (docs/adr/0046).
+_DELIVERY = "(:task_id, CAST(:lease_token AS uuid))"
 _CARRIER = "coalesce(CAST(m.group_name AS uuid), CAST(:user_id AS uuid))"
-_USERS = text("""
+_USERS = text(f"""
     SELECT 1 FROM users WHERE id = ANY (ARRAY[CAST(:user_id AS uuid), (
-        SELECT CAST(m.group_name AS uuid) FROM broker_message m
-         WHERE m.task_id = :task_id AND m.lease_token = :lease_token)])
+        SELECT CAST(m.group_name AS uuid) FROM broker_delivery{_DELIVERY} m)])
      ORDER BY id FOR NO KEY UPDATE""")
 # What only a start must know is not even planned for other steps.
 _FENCE = text(f"""
@@ -31,8 +31,7 @@ _FENCE = text(f"""
            (SELECT taken_at FROM execution_slots WHERE job_id = CAST(:job_id AS uuid)) AS taken_at, {INSTANT} AS now,
            {_CARRIER} AS carrier,
            CASE WHEN CAST(:service AS text) IS NULL THEN NULL ELSE (
-               SELECT array_agg(EXISTS (SELECT FROM broker_message h
-                                         WHERE h.task_id = o.job_id::text AND h.lease_token = o.lease_token))
+               SELECT array_agg(EXISTS (SELECT FROM broker_delivery(o.job_id::text, o.lease_token)))
                  FROM execution_slots o
                 WHERE o.user_id = {_CARRIER} AND o.service = :service AND o.job_id <> CAST(:job_id AS uuid))
            END AS others,
@@ -42,12 +41,11 @@ _FENCE = text(f"""
                WHEN 'specview' THEN EXISTS (
                    SELECT FROM spec_documents r WHERE r.id = CAST(:job_id AS uuid) AND r.status <> 'running')
            END AS ended
-      FROM broker_message m
+      FROM broker_fence{_DELIVERY} m
       LEFT JOIN users u ON u.id = {_CARRIER}
       LEFT JOIN user_subscriptions s ON s.user_id = u.id AND s.status = 'active'
-      LEFT JOIN subscription_plans p ON p.tier = coalesce(s.tier, 'free')
-     WHERE m.task_id = :task_id AND m.lease_token = :lease_token FOR UPDATE OF m""")
-_START = text("SELECT broker_start(:task_id, CAST(:lease_token AS uuid))")
+      LEFT JOIN subscription_plans p ON p.tier = coalesce(s.tier, 'free')""")
+_START = text(f"SELECT broker_start{_DELIVERY}")
 # A job has one message.  Should there be one on another queue as well, the job is what a worker holds of it, and all of
 # them end with it.
 _DELETE = text("SELECT broker_delete(:task_id)")
@@ -65,13 +63,12 @@ _WAKE = text("""
     INSERT INTO job_events (job_id, event, facts)
     SELECT woken, 'woken', '{}'
       FROM wake_user(CAST(:user_id AS text), CAST(:service AS text), :most, :step) AS woken""")
-_PARK = text("""
-    SELECT broker_park(q.name, m.group_name, :seconds, CASE WHEN q.id = m.queue_id THEN m.task_id END),
+_PARK = text(f"""
+    SELECT broker_park(q.name, m.group_name, :seconds, CASE WHEN q.id = m.queue_id THEN :task_id END),
            q.id = m.queue_id AND EXISTS (
                SELECT FROM broker_waiting s WHERE s.queue_id = m.queue_id AND s.reason = 'snooze'
                   AND s.tenant = m.group_name) AS snoozing
-      FROM broker_message m, broker_queue q
-     WHERE m.task_id = :task_id AND m.lease_token = :lease_token AND q.name = :queue""")
+      FROM broker_delivery{_DELIVERY} m, broker_queue q WHERE q.name = :queue""")
 # A slot is free, no job of the user is ready to take it, and one waits: a limit was raised, or a wake was lost.
 _IDLE = text("""
     INSERT INTO job_events (job_id, event, facts)

@@ -19,8 +19,7 @@ _DROP_DEAD = text("""
     DELETE FROM execution_slots s
      WHERE s.job_id = :job_id
         OR (s.user_id = :user_id AND s.service = :service
-            AND NOT EXISTS (SELECT FROM broker_message m
-                             WHERE m.task_id = s.job_id::text AND m.lease_token = s.lease_token))""")
+            AND NOT EXISTS (SELECT FROM broker_delivery(s.job_id::text, s.lease_token)))""")
 # A user at the limit gets no number, and the column refuses a slot without one.
 _ACQUIRE = text("""
     INSERT INTO execution_slots (user_id, service, slot_no, slot_limit, job_id, lease_token, taken_at, lease_expires_at)

@@ -11,6 +11,9 @@ from durable_harness.sessions import CLAIM, GIVE_BACK, Sessions
 from durable_harness.waiting import wait_for
 
 VIEWS = ["broker_message", "kombu_message"]
+DELETES = {view: (f"DELETE FROM {view} WHERE task_id = 'one' AND lease_token = %s::uuid", 0) for view in VIEWS} | {
+    "function": ("SELECT broker_delete('one', %s::uuid)", [(0,)])
+}
 STRICT = ["REPEATABLE READ", "SERIALIZABLE"]
 PARK = "SELECT broker_park('main', 'ann', 30)"
 MOVE = "SELECT broker_move('ann', 'main', 'other')"
@@ -33,19 +36,19 @@ def sessions(broker: Broker) -> Iterator[Sessions]:
         yield Sessions(broker, stack)
 
 
-@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize(("delete", "nothing"), DELETES.values(), ids=DELETES)
 @pytest.mark.parametrize("again", [True, False], ids=["claimed again", "ready"])
 def test_a_delete_under_a_lease_that_ends_meanwhile_deletes_nothing(
-    sessions: Sessions, view: str, *, again: bool
+    sessions: Sessions, delete: str, nothing: object, *, again: bool
 ) -> None:
     sessions.publish("one")
     lease = sessions.claim()
     rescuer, late = sessions.session(), sessions.session()
     rescuer.run(GIVE_BACK, *lease)
     new = sessions.claim(rescuer) if again else None
-    deleted = sessions.waits(late, f"DELETE FROM {view} WHERE task_id = 'one' AND lease_token = %s::uuid", lease[1])
+    deleted = sessions.waits(late, delete, lease[1])
     rescuer.commit()
-    assert deleted.result() == 0
+    assert deleted.result() == nothing
     late.commit()
     assert sessions.stands() == [("one", "leased" if again else "ready")]
     assert new is None or sessions.broker.value("SELECT token::text FROM durable_lease") == new[1]
@@ -88,6 +91,24 @@ def test_a_message_is_deleted_whoever_holds_it_and_also_while_it_is_being_claime
     assert sessions.broker.value("SELECT broker_delete('later')") == 1
     assert sessions.broker.value("SELECT broker_delete('nobody')") == 0
     assert sessions.stands() == [("due", "leased")]
+
+
+def test_of_a_task_on_two_queues_the_message_of_the_lease_is_deleted(sessions: Sessions) -> None:
+    sessions.publish("one")
+    _, token = sessions.claim()
+    sessions.broker.query("SELECT durable_publish('other', '{}', 'one', NULL, NULL, 60, 100, 'other')")
+    assert sessions.broker.value("SELECT broker_delete('one', gen_random_uuid())") == 0
+    assert sessions.broker.value("SELECT broker_delete('one', %s::uuid)", token) == 1
+    assert sessions.stands() == [("one", "waiting")]
+
+
+def test_a_delivery_is_told_as_it_is_now(sessions: Sessions) -> None:
+    sessions.publish("one", tenant="ann")
+    held, token = sessions.claim()
+    told = "SELECT id, queue_id = (SELECT id FROM durable_queue WHERE name = 'main'), group_name, cancel_requested_at IS NULL"
+    for function in ("broker_delivery", "broker_fence"):
+        assert sessions.broker.query(f"{told} FROM {function}('one', %s::uuid)", token) == [(held, True, "ann", True)]
+        assert sessions.broker.query(f"{told} FROM {function}('one', gen_random_uuid())") == []
 
 
 def test_a_task_s_message_on_each_queue_is_deleted(sessions: Sessions) -> None:

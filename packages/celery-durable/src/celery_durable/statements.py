@@ -129,13 +129,9 @@ BEGIN = """
      WHERE m.task_id = %(task_id)s AND l.id = m.id AND l.token = %(token)s::uuid AND l.started_at IS NULL"""
 
 #: For the application, on the message of its running task: see messages.py.
-FENCE = """
-    SELECT 1 FROM {schema}broker_message
-     WHERE task_id = %(task_id)s AND lease_token = %(lease_token)s::uuid FOR UPDATE"""
+FENCE = "SELECT 1 FROM {schema}broker_fence(%(task_id)s, %(lease_token)s::uuid)"
 START = "SELECT {schema}broker_start(%(task_id)s, %(lease_token)s::uuid)"
-DELETE = """
-    DELETE FROM {schema}broker_message
-     WHERE task_id = %(task_id)s AND lease_token = %(lease_token)s::uuid"""
+DELETE = "SELECT {schema}broker_delete(%(task_id)s, %(lease_token)s::uuid)"
 
 #: Name a node, in each of its sessions.  The lock shows whether it is alive; the row only says which lock to check.
 #: First the lock, then the row: who judges the node holds the lock meanwhile, and then has said it is in doubt, or has

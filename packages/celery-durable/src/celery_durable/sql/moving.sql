@@ -13,6 +13,33 @@ BEGIN
     RETURN cardinality(held) > 0;
 END $$;
 
+-- -> the message of a delivery, no row if its lease is over: as it is now, also in a statement that has waited.  A
+-- statement over broker_message says the same, but is planned each time, for 100 µs more.  Locks: none.
+CREATE OR REPLACE FUNCTION broker_delivery(task text, token uuid) RETURNS TABLE (
+    id bigint, queue_id integer, group_name text, cancel_requested_at timestamptz)
+LANGUAGE plpgsql ROWS 1 {settings} AS $$
+BEGIN
+    RETURN QUERY
+    SELECT m.id, m.queue_id, m.tenant, m.cancel_requested_at
+      FROM durable_message AS m JOIN durable_lease AS l ON l.id = m.id
+     WHERE m.task_id = task AND l.token = broker_delivery.token;
+END $$;
+
+-- The same, and hold it: until the end of the transaction nobody moves or deletes it, or ends the lease.  Locks: the
+-- message.
+CREATE OR REPLACE FUNCTION broker_fence(task text, token uuid) RETURNS TABLE (
+    id bigint, queue_id integer, group_name text, cancel_requested_at timestamptz)
+LANGUAGE plpgsql ROWS 1 {settings} AS $$
+BEGIN
+    SELECT m.id, m.queue_id, m.tenant, m.cancel_requested_at INTO id, queue_id, group_name, cancel_requested_at
+      FROM durable_message AS m JOIN durable_lease AS l ON l.id = m.id
+     WHERE m.task_id = task AND l.token = broker_fence.token FOR UPDATE OF m;
+    -- In a statement of its own: it sees what became of the lease while the message was waited for.
+    IF EXISTS (SELECT FROM durable_lease AS l WHERE l.id = broker_fence.id AND l.token = broker_fence.token) THEN
+        RETURN NEXT;
+    END IF;
+END $$;
+
 -- Write that the code of a task runs under this very lease: from this commit on the delivery counts as lost when its
 -- worker dies.  -> whether the task has that lease.  An UPDATE of broker_message does the same by its trigger, which reads
 -- and compares all columns: 850 µs of a processor instead of 170.  Locks: the message, then its lease.
@@ -30,18 +57,19 @@ BEGIN
 END $$;
 
 -- Delete a task's messages wherever they stand, also what a node holds: what it acknowledges then changes nothing.
--- -> how many there were.  Locks: the messages.  Waits for a claim of one of them.
-CREATE OR REPLACE FUNCTION broker_delete(task text) RETURNS integer
+-- `token`: only the one with this lease.  -> how many were deleted.  Locks: the messages.  Waits for a claim of one of them.
+CREATE OR REPLACE FUNCTION broker_delete(task text, token uuid DEFAULT NULL) RETURNS integer
 LANGUAGE plpgsql {settings} AS $$
 DECLARE
-    held bigint[] := ARRAY(SELECT id FROM durable_message WHERE task_id = task ORDER BY id FOR UPDATE);
+    gone integer := 0;
     one bigint;
 BEGIN
-    FOREACH one IN ARRAY held LOOP
-        PERFORM durable_keep(one, true);
-        PERFORM durable_drop(one);
+    FOREACH one IN ARRAY ARRAY(SELECT id FROM durable_message WHERE task_id = task ORDER BY id FOR UPDATE) LOOP
+        IF durable_keep(one, true) = token OR token IS NULL THEN
+            gone := gone + durable_drop(one)::integer;
+        END IF;
     END LOOP;
-    RETURN cardinality(held);
+    RETURN gone;
 END $$;
 
 -- Put a message that no worker holds into another group, and on its queue: ready there, or parked as a publish would
