@@ -56,6 +56,18 @@ def test_a_claim_reads_the_index_of_ready_messages_only(crowded: Broker) -> None
     assert max(node["Actual Rows"] for node in of_messages(found)) == 32
 
 
+@pytest.mark.parametrize("most", [1, 32])
+def test_a_claim_and_a_settlement_are_not_planned_for_what_they_are_given(crowded: Broker, most: int) -> None:
+    """Their conditions name parameters and no values; the planner would have it otherwise for a batch of one."""
+    given = {"queue": "main", "count": most, "owner": 1, "lease": 15, "floor": 0, "sleep": 0, "careful": False}
+    nothing = {"others": [], "tokens": [], "hows": []}
+    done = {"done": list(range(most)), "done_tokens": ["00000000-0000-0000-0000-000000000000"] * most}
+    found = explain(crowded, SQL.settle_and_claim, given | done | nothing, times=10)
+    conditions = [node["Index Cond"] for node in of_messages(found) if "Index Cond" in node]
+    assert len(conditions) >= 5
+    assert [said for said in conditions if re.search(r"'|= \d|>= \d", said)] == []
+
+
 def test_a_publish_reads_the_ends_of_two_indexes(crowded: Broker) -> None:
     def given(user: Any, delay: float | None = None) -> tuple[Any, ...]:
         return ("main", "{}", None, user, None, delay, 100, None, None)

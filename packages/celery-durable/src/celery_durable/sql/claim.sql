@@ -29,12 +29,12 @@ END $$;
 -- As above, none of a paused or unknown queue, for a node that falls asleep when it gets fewer than it asked for.
 -- `sleep`: 0 awake, 1 asleep but somebody was publishing, so look again soon, 2 asleep, 3 awake as the lock was not
 -- free, so look again soon.  When that changes, the last row has no id, and the new state for its deliveries.  A claim
--- waits for no lock.
+-- waits for no lock.  Its plan is that of any number of messages, see names.py.
 CREATE OR REPLACE FUNCTION durable_claim(
     queue_name text, most integer, owner bigint, lease double precision, from_rank bigint, sleep integer
 ) RETURNS TABLE (message_id bigint, token text, body text, deliveries integer, retries integer, snoozes integer,
                  losses integer, place bigint)
-LANGUAGE plpgsql {settings} AS $$
+LANGUAGE plpgsql {settings} {one_plan} AS $$
 DECLARE
     which integer := (SELECT id FROM durable_queue WHERE name = queue_name AND paused_at IS NULL);
     got integer;

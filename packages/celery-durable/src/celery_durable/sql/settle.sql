@@ -40,7 +40,7 @@ END $$;
 CREATE OR REPLACE FUNCTION durable_settle(
     done bigint[], done_tokens uuid[], others bigint[], tokens uuid[], hows text[], careful boolean
 ) RETURNS bigint[]
-LANGUAGE plpgsql {settings} SET lock_timeout = '20ms' AS $$
+LANGUAGE plpgsql {settings} {one_plan} SET lock_timeout = '20ms' AS $$
 DECLARE
     one record;
     left_over bigint[];
