@@ -17,7 +17,8 @@ from psycopg2.extensions import TRANSACTION_STATUS_IDLE, cursor
 from sqlalchemy import event, text
 
 from app.domain.lifecycle import Delivery, Outcome
-from app.domain.queues import Service
+from app.domain.plans import Tier
+from app.domain.queues import Service, select_queue
 from app.domain.repositories import Repository
 from app.services.analyses.submission import Wanted
 from app.services.analyses.submit import submit
@@ -30,11 +31,17 @@ from bench.accept.database import database, user
 
 POLICY = Policy("1.0.0+bench")
 SHOP = Repository("github.com", "bench", "shop")
+QUEUE = select_queue(Service.ANALYSIS, Tier.ENTERPRISE)
 BATCH = 100
-_LEASE = text("""
-    UPDATE kombu_message SET visible = false, lease_token = gen_random_uuid(), delay_reason = NULL,
-           visible_at = clock_timestamp() + interval '1 h', delivery_count = delivery_count + 1
-     WHERE task_id = :job_id RETURNING lease_token""")
+_CLAIM = text("""
+    SELECT CAST(c.token AS uuid) FROM durable_claim(:queue, 1, NULL, 3600, 0, 0) c
+      JOIN broker_message m ON m.id = c.message_id WHERE m.task_id = :job_id""")
+_CLEAR = (
+    text("DELETE FROM quota_reservations"),
+    text("DELETE FROM execution_slots"),
+    text("SELECT broker_delete(task_id) FROM broker_message"),
+    text("DELETE FROM kombu_group"),
+)
 
 
 @dataclass
@@ -139,7 +146,7 @@ def _batch(uow: UnitOfWork, own: UUID, size: int = BATCH) -> Callable[[], object
 def _leased(uow: UnitOfWork, own: UUID) -> Delivery:
     job_id = submit(uow, own, Wanted(SHOP, uuid4().hex), POLICY).job.id
     with uow.begin() as tx:
-        token = tx.run(_LEASE, job_id=str(job_id)).scalar_one()
+        token = tx.run(_CLAIM, queue=QUEUE, job_id=str(job_id)).scalar_one()
     return Delivery(job_id, token, 0, 0)
 
 
@@ -180,8 +187,8 @@ SCENES: dict[str, Scene] = {
 def _clear(uow: UnitOfWork) -> None:
     """Take away what a turn left, so that each begins alike."""
     with uow.begin() as tx:
-        for table in ("quota_reservations", "execution_slots", "kombu_message", "kombu_group"):
-            tx.run(text(f"DELETE FROM {table}"))
+        for statement in _CLEAR:
+            tx.run(statement)
 
 
 if __name__ == "__main__":

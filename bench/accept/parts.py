@@ -100,8 +100,8 @@ def _accept(uow: UnitOfWork, user_id: UUID, *, with_key: bool) -> None:
 def _clear(uow: UnitOfWork) -> None:
     """Take away what the turns left, so that each begins alike; what was filled in stays."""
     with uow.begin() as tx:
-        tx.run(text("DELETE FROM quota_reservations WHERE job_id IN (SELECT task_id::uuid FROM kombu_message)"))
-        tx.run(text("DELETE FROM kombu_message"))
+        tx.run(text("DELETE FROM quota_reservations WHERE job_id IN (SELECT task_id::uuid FROM broker_message)"))
+        tx.run(text("SELECT broker_delete(task_id) FROM broker_message"))
     with uow.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         connection.execute(text(f"VACUUM ANALYZE {BROKER}, quota_reservations, analysis_requests, job_events"))
 

@@ -17,12 +17,16 @@ from bench.fairness.service import Service, service
 HERD, ALONE, AT_ONCE, JITTER_SECONDS = 2_000, 200, 8, 10.0
 #: A session plans its functions in their first calls; nothing is due yet.
 WARM = 10
-#: Everything becomes due evenly over a jitter, beginning in a second, as snoozes would.
+QUEUE = "analysis_default"
+#: All are claimed, and each is snoozed: they become due evenly over a jitter, beginning in a second.
 SNOOZE = """
-    UPDATE kombu_message m
-       SET visible = false, delay_reason = 'snooze', rank = NULL,
-           visible_at = clock_timestamp() + make_interval(secs => 1 + :jitter * n.place / :number)
-      FROM (SELECT id, row_number() OVER (ORDER BY id) AS place FROM kombu_message) AS n WHERE n.id = m.id"""
+    SELECT durable_retry(
+               m.task_id, CAST(c.token AS uuid), :queue, c.body, 1 + :jitter * c.number / :number, true, false, 0,
+               :queue)
+      FROM durable_claim(:queue, :number, NULL, 60, 0, 0) WITH ORDINALITY
+               AS c (message_id, token, body, deliveries, retries, snoozes, losses, place, number)
+      JOIN broker_message m ON m.id = c.message_id"""
+DUE = "SELECT m.task_id, w.due_at FROM broker_waiting w JOIN broker_message m ON m.id = w.id WHERE w.reason = 'snooze'"
 
 
 def measure(_: Mapping[str, int]) -> Figures:
@@ -44,15 +48,17 @@ def _claims(ours: Service, number: int) -> tuple[list[float], list[float]]:
     for place in range(number):
         ours.submit(ours.user(f"u{place}"), 1)
     with ours.uow.begin() as tx:
-        tx.run(text(SNOOZE), jitter=JITTER_SECONDS, number=number)
-        due = {row.task_id: row.visible_at for row in tx.run(text("SELECT task_id, visible_at FROM kombu_message"))}
+        tx.run(text(SNOOZE), queue=QUEUE, jitter=JITTER_SECONDS, number=number)
+        due = {row.task_id: row.due_at for row in tx.run(text(DUE))}
+    if len(due) != number:
+        raise RuntimeError(f"{len(due)} jobs snooze, not {number}")
     sql = statements(Options(listen=False))
     connection = psycopg2.connect(plain(ours.url))
     connection.autocommit = True
     cursor, took, late = connection.cursor(), [], []
-    claim = {"queue": "analysis_default", "count": AT_ONCE, "owner": None, "lease": 60.0, "floor": 0, "sleep": 0}
-    poll = {"queues": ["analysis_default"], "owner": None, "settled": True, "since": None, "prefetch": None}
-    taken = "DELETE FROM kombu_message WHERE id = ANY(%s) RETURNING task_id"
+    claim = {"queue": QUEUE, "count": AT_ONCE, "owner": None, "lease": 60.0, "floor": 0, "sleep": 0}
+    poll = {"queues": [QUEUE], "owner": None, "settled": True, "since": None, "prefetch": None}
+    taken = "SELECT task_id, broker_delete(task_id) FROM broker_message WHERE id = ANY(%s)"
     for _ in range(WARM):
         cursor.execute(sql.poll, poll)
         cursor.execute(sql.claim, claim)
@@ -67,6 +73,6 @@ def _claims(ours: Service, number: int) -> tuple[list[float], list[float]]:
         took.append(time.monotonic() - began)
         now = datetime.now(UTC)
         cursor.execute(taken, (ids,))
-        late += [(now - due.pop(task_id)).total_seconds() for (task_id,) in cursor.fetchall()]
+        late += [(now - due.pop(task_id)).total_seconds() for task_id, _ in cursor.fetchall()]
     connection.close()
     return took, late

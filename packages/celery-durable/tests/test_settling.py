@@ -68,7 +68,9 @@ def test_a_ready_row_of_a_leased_message_keeps_no_claim_from_what_is_behind_it(b
     [(leased, token)] = broker.query("SELECT message_id, token FROM durable_claim('main', 1, NULL, 900, 0, 0)")
     broker.query(publish, "behind")
     broker.query("INSERT INTO durable_ready (id, queue_id, tenant, rank) SELECT id, queue_id, '', 7 FROM durable_lease")
-    claim = f"SELECT d.task_id FROM durable_claim('main', {most}, 7, 900, 0, 0) JOIN durable_message d ON d.id = message_id"
+    claim = (
+        f"SELECT d.task_id FROM durable_claim('main', {most}, 7, 900, 0, 0) JOIN durable_message d ON d.id = message_id"
+    )
     assert broker.query(claim) == [("behind",)]
     assert broker.query("SELECT id, token::text FROM durable_lease ORDER BY id")[0] == (leased, token)
     assert broker.value("SELECT count(*) FROM durable_ready") == 0
