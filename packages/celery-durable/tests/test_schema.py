@@ -18,7 +18,7 @@ DIGESTS = {
     5: "f298ed7d741419d16b6be09bd47d051534948ea054a2e2b56d2ebbcbb6e36d0d",
     6: "7fbf4c49a89a2ad1b4762829d362a387d87d4c3558cbb6ff5e2e4b0008347af0",
     7: "64e5467cec05f691e3cee707af5edc5d447e0a7a0b59cfce764f92a201f6e22a",
-    8: "12b3a0c60d3bfac0170cc23c0336154c6adb9f774bf007a04f7167d363935ea3",
+    8: "e4fb3cf6ae16d7441efa3b677790ee621b5fed1fac5a07d0eb77ec0cc6ec98bb",
 }
 VERSIONS = list(range(schema.OLDEST, schema.VERSION + 1))
 CATALOG = """
