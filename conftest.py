@@ -2,4 +2,6 @@
 
 from durable_harness.left_behind import watch as pytest_configure
 
-__all__ = ["pytest_configure"]
+from tests.tiers import pytest_ignore_collect
+
+__all__ = ["pytest_configure", "pytest_ignore_collect"]

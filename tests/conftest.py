@@ -41,7 +41,7 @@ from app.store.jobs.idempotency import Stored
 from tests.databases import Databases, template
 from tests.nodes import Nodes
 from tests.skips import pytest_make_collect_report, pytest_runtest_makereport  # noqa: F401  hooks
-from tests.tiers import pytest_collection_modifyitems  # noqa: F401  a hook
+from tests.tiers import pytest_collection, pytest_collection_modifyitems  # noqa: F401  hooks
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 A_FILE = FileRow("tests/test_a.py", "a" * 40, "pytest", [{"name": "test_a", "line": 1, "suites": []}], None)

@@ -6,15 +6,41 @@ first tier; the search for its exceptions through many orders, kills, pages or e
 
 from __future__ import annotations
 
+import gc
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from testlist_harness.tiers import proofs
 
-__all__ = ["proofs", "pytest_collection_modifyitems"]
+__all__ = ["proofs", "pytest_collection", "pytest_collection_modifyitems", "pytest_ignore_collect"]
 
 #: Folders whose tests wait for processes more than they compute, the longest first.
 WAITING = ("e2e", "celery-durable", "embedded", "race")
+
+#: Of the first tier.
+WITHOUT_PROOFS = "not proof and not release"
+#: A module whose tests are all of the second tier, or of a release.
+WHOLE = re.compile(r"^pytestmark = pytest\.mark\.(proof|release)$", re.MULTILINE)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[object]:
+    """Collect without looking for garbage, of which there is none: a million objects stay until the end of the run."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave a module of proofs out of the first tier unread: each process would import it, to deselect all of it."""
+    if config.option.markexpr != WITHOUT_PROOFS or collection_path.suffix != ".py":
+        return None
+    return WHOLE.search(collection_path.read_text(encoding="utf-8")) is not None or None
 
 
 @pytest.hookimpl(trylast=True)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from apiflask import APIFlask
-from jinja2 import BytecodeCache
+from durable_harness.left_behind import RUN_FOLDER
+from jinja2 import BytecodeCache, FileSystemBytecodeCache
 from jinja2.bccache import Bucket
 from werkzeug.routing import Rule
 
@@ -17,17 +21,19 @@ from app.web.core.wiring import WebWiring
 
 
 class Compiled(BytecodeCache):
-    """Compiled templates of all applications of this process."""
+    """Compiled templates of all applications of a run: to compile all of them takes each process seconds."""
 
-    def __init__(self) -> None:
-        self._codes: dict[str, bytes] = {}
+    @cached_property
+    def _files(self) -> FileSystemBytecodeCache:
+        folder = Path(os.environ[RUN_FOLDER], "templates")
+        folder.mkdir(exist_ok=True)
+        return FileSystemBytecodeCache(str(folder))
 
     def load_bytecode(self, bucket: Bucket) -> None:
-        if bucket.key in self._codes:
-            bucket.bytecode_from_string(self._codes[bucket.key])
+        self._files.load_bytecode(bucket)
 
     def dump_bytecode(self, bucket: Bucket) -> None:
-        self._codes[bucket.key] = bucket.bytecode_to_string()
+        self._files.dump_bytecode(bucket)
 
 
 class Apps:
