@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from testlist_harness.tiers import proofs
+from testlist_harness.tiers import few, proofs
 
-__all__ = ["proofs", "pytest_collection", "pytest_collection_modifyitems", "pytest_ignore_collect"]
+__all__ = ["few", "proofs", "pytest_collection", "pytest_collection_modifyitems", "pytest_ignore_collect"]
 
 #: Folders whose tests wait for processes more than they compute, the longest first.
 WAITING = ("e2e", "celery-durable", "embedded", "race")
@@ -22,7 +22,7 @@ WAITING = ("e2e", "celery-durable", "embedded", "race")
 #: Of the first tier.
 WITHOUT_PROOFS = "not proof and not release"
 #: A module whose tests are all of the second tier, or of a release.
-WHOLE = re.compile(r"^pytestmark = pytest\.mark\.(proof|release)$", re.MULTILINE)
+WHOLE = re.compile(r"^pytestmark = \[?\s*pytest\.mark\.(proof|release)\b", re.MULTILINE)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -31,6 +31,7 @@ def modules(folder: Path, root: Path) -> list[str]:
     return [".".join(part for part in names if part != "__init__") for names in parts]
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     "names",
     [modules(ROOT / "bench", ROOT), modules(BROKER / "bench", BROKER / "bench")],

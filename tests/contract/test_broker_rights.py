@@ -70,6 +70,7 @@ def test_all_rights_come_back(engine: Engine) -> None:
     assert (set(now) - set(before), set(before) - set(now)) == (set(), set())
 
 
+@pytest.mark.proof
 def test_rights_of_the_new_names_are_those_of_the_old_ones_on_the_way_back(engine: Engine) -> None:
     run(engine, "upgrade", "0055")
     rows(engine, """
@@ -82,6 +83,7 @@ def test_rights_of_the_new_names_are_those_of_the_old_ones_on_the_way_back(engin
                    SELECT oid FROM pg_proc WHERE proname = 'kombu_message_publish'), 'EXECUTE')""") == [(True, True)]  # fmt: skip
 
 
+@pytest.mark.proof
 def test_it_is_taken_back_where_the_names_of_before_were_dropped(engine: Engine) -> None:
     run(engine, "upgrade", "0055")
     rows(engine, "SELECT durable_publish('main', '{}', 'one', NULL, NULL, NULL, 100, 'main')")
@@ -90,6 +92,7 @@ def test_it_is_taken_back_where_the_names_of_before_were_dropped(engine: Engine)
     assert rows(engine, "SELECT task_id, visible FROM kombu_message") == [("one", True)]
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(("action", "target", "publish"), [
     ("upgrade", "0055", "kombu_message_publish"), ("downgrade", "-1", "durable_publish"),
 ])  # fmt: skip

@@ -14,6 +14,7 @@ from sqlalchemy.exc import OperationalError
 from app import embedded
 from tests.conftest import raw_connection
 from tests.databases import Databases, run_sql
+from tests.tiers import few
 
 TABLES = "SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY 1"
 CHANGES = (
@@ -59,7 +60,7 @@ def test_rows_are_gone_and_those_of_the_migrations_are_as_they_were(own: Databas
         assert connection.execute(text("SELECT nextval('message_id_sequence')")).scalar_one() == 1
 
 
-@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("change", few(2, CHANGES))
 def test_a_database_of_which_more_than_rows_was_changed_is_not_used_again(
     own: Databases, server: embedded.Server, change: str
 ) -> None:
@@ -69,6 +70,7 @@ def test_a_database_of_which_more_than_rows_was_changed_is_not_used_again(
     assert own.emptied() != url
 
 
+@pytest.mark.proof
 def test_nobody_is_left_in_it(own: Databases) -> None:
     with raw_connection(own.emptied()) as connection:
         connection.execute(text("LOCK TABLE users"))

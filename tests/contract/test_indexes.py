@@ -31,6 +31,8 @@ from tests.conftest import publishing
 from tests.contract.busy_rows import FILL
 from tests.databases import Databases
 
+pytestmark = pytest.mark.proof
+
 NOW = datetime.now(UTC)
 USER, JOB = UUID(int=7), UUID(int=10)
 IN_PERIOD = {"user_id": USER, "event_type": "analysis", "start": NOW - timedelta(days=30), "end": NOW}

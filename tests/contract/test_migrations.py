@@ -90,6 +90,7 @@ def test_a_migration_brings_the_brokers_newest_version() -> None:
     assert [version for version in brought if version] == list(range(broker_schema.OLDEST, broker_schema.VERSION + 1))
 
 
+@pytest.mark.proof
 def test_each_migration_can_be_taken_back_and_made_again_without_drift(engine: Engine) -> None:
     run(engine, "upgrade", REVISIONS[0])
     for target in REVISIONS[1:]:
@@ -112,6 +113,7 @@ def test_all_the_way_down_nothing_is_left_and_up_again_all_is_as_it_was(engine: 
     assert schema(engine) == first
 
 
+@pytest.mark.proof
 def test_the_files_of_migrations_are_read_outside_of_a_transaction(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -140,6 +142,7 @@ def test_migrating_twice_changes_nothing_and_keeps_the_rows(engine: Engine) -> N
         assert plan.scalar_one() == 2
 
 
+@pytest.mark.proof
 def test_four_processes_that_migrate_at_once_all_succeed(engine: Engine, empty_url: str, tmp_path: Path) -> None:
     env = os.environ | {"DATABASE_URL": empty_url, "FAIRLANE_HOME": str(tmp_path)}
     argv = [sys.executable, "-m", "app.cli", "migrate"]
@@ -154,6 +157,7 @@ def test_four_processes_that_migrate_at_once_all_succeed(engine: Engine, empty_u
         assert connection.execute(text("SELECT count(*) FROM kombu_queue")).scalar_one() == 7
 
 
+@pytest.mark.proof
 def test_a_host_waits_for_another_one_that_migrates_longer_than_a_lock_may_be_waited_for(empty_url: str) -> None:
     hasty = create_engine(empty_url, poolclass=pool.NullPool, connect_args={"options": "-c lock_timeout=1ms"})
     # between two tries, with no snapshot for which an index that the other host builds would wait
@@ -192,6 +196,7 @@ def folded(engine: Engine) -> Engine:
 TOLD = "at revision 0017, and this release migrates from 0037 on: first run `fairlane migrate` of commit c411a5a6"
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("allow_newer", [False, True])
 def test_a_database_from_before_the_fold_is_left_alone_and_told_what_to_pass_through(
     folded: Engine, allow_newer: bool
@@ -206,6 +211,7 @@ def test_a_database_from_before_the_fold_is_left_alone_and_told_what_to_pass_thr
         assert schema(folded) == before
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("command", [["app.cli", "migrate"], ["alembic", "upgrade", "head"]], ids=" ".join)
 def test_both_commands_say_so(folded: Engine, empty_url: str, tmp_path: Path, command: list[str]) -> None:
     env = os.environ | {"DATABASE_URL": empty_url, "FAIRLANE_HOME": str(tmp_path)}
@@ -226,6 +232,7 @@ def test_what_is_to_be_passed_through_migrates_to_0037() -> None:
     assert not migrating.FOLDED & set(REVISIONS)
 
 
+@pytest.mark.proof
 def test_the_alembic_command_works_with_nothing_but_the_url(empty_url: str) -> None:
     argv = [sys.executable, "-m", "alembic", "upgrade", "head"]
     done = subprocess.run(argv, cwd=ROOT, env=os.environ | {"DATABASE_URL": empty_url}, capture_output=True, text=True)
@@ -239,6 +246,7 @@ def test_a_database_never_migrated_has_no_revision(empty_url: str) -> None:
         assert revision(connection) is None
 
 
+@pytest.mark.proof
 def test_a_server_that_refuses_the_extension_for_searches_is_migrated_all_the_same(
     engine: Engine, empty_url: str
 ) -> None:

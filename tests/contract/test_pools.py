@@ -9,9 +9,10 @@ import pytest
 
 from tests.contract.conftest import ROOT
 from tests.contract.test_processes import URL
+from tests.tiers import few
 
 
-@pytest.mark.parametrize("pool", ["threads", "tasks.pools:Unknown"])
+@pytest.mark.parametrize("pool", few(1, ["threads", "tasks.pools:Unknown"]))
 def test_a_pool_that_runs_several_jobs_in_one_process_is_refused(pool: str, tmp_path: Path) -> None:
     env = os.environ | {"DATABASE_URL": URL, "FAIRLANE_HOME": str(tmp_path)}
     command = [sys.executable, "-m", "celery", "-A", "tasks", "worker", "-Q", "analysis_default", "-c", "2"]

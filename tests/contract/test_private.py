@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.contract.conftest import ROOT
+from tests.tiers import few
 
 #: each says something when it has come so far that it would work
 PROCESSES = {
@@ -31,7 +32,7 @@ def SAY():
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there is no such call")
-@pytest.mark.parametrize("process", PROCESSES)
+@pytest.mark.parametrize("process", few(1, PROCESSES))
 def test_a_process_with_secrets_shows_them_to_nobody(process: str, tmp_path: Path) -> None:
     env = {**os.environ, "FAIRLANE_HOME": str(tmp_path), "DATABASE_URL": "postgresql://127.0.0.1:1/canary"}
     argv = [sys.executable, "-c", BEGIN + PROCESSES[process]]

@@ -55,6 +55,7 @@ def test_a_skip_without_a_reason_fails(pytester: pytest.Pytester, run: Callable[
     }
 
 
+@pytest.mark.proof
 def test_a_module_left_out_without_a_reason_fails(
     pytester: pytest.Pytester, run: Callable[..., pytest.RunResult]
 ) -> None:

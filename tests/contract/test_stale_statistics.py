@@ -18,6 +18,8 @@ from app.store.repositories import codebases
 from tests.conftest import publishing
 from tests.databases import Databases
 
+pytestmark = pytest.mark.proof
+
 NOW = datetime.now(UTC)
 JOBS, WAVE = 40_000, 20_000
 FILL = (

@@ -2,12 +2,38 @@
 
 from __future__ import annotations
 
+import ast
 import re
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from tests.contract.conftest import ROOT
-from tests.tiers import proofs
+from tests.tiers import WHOLE, few, proofs
+
+#: Where a test of the first tier may open Chromium: it takes seconds to start, and two thirds of a processor to render.
+BROWSER = {"tests/web/test_browser.py"}
+#: Where a test of the first tier may start nodes: a few of each kind, and those that wait the least.
+NODES = {
+    "bad_input", "draining", "every_command", "nodes_shown", "poolers", "roles", "secrets", "several_hosts",
+    "specifications", "stopping", "workers",
+}  # fmt: skip
+IN_FIRST_TIER = """
+@pytest.fixture
+def tab(): return chromium()
+@pytest.fixture
+def page(tab): return tab
+def test_plain(): ...
+def test_browser(page): ...
+@pytest.mark.parametrize("name", proofs(SCENES, but=FEW))
+def test_few(name): chromium()
+@pytest.mark.parametrize("name", proofs(SCENES, but=()))
+def test_none(name): chromium()
+@pytest.mark.proof
+def test_proof(page): ...
+"""
 
 
 def recipe(target: str) -> str:
@@ -49,3 +75,70 @@ def test_parameters_are_all_run_by_both_tiers_together_and_few_by_the_first() ->
 def test_a_parameter_of_the_first_tier_that_is_none_is_refused() -> None:
     with pytest.raises(ValueError, match="shop"):
         proofs(["a", "b"], but=["shop"])
+
+
+def test_of_parameters_with_several_names_the_first_ones_are_in_the_first_tier() -> None:
+    hashed = pytest.param(3, marks=pytest.mark.real_hashes, id="three")
+    assert [(case.values, names_of(case)) for case in few(1, [(1, "a"), (2, "b")])] == [
+        ((1, "a"), []),
+        ((2, "b"), ["proof"]),
+    ]
+    *_, last = few(1, [1, hashed])
+    assert (last.values, names_of(last), last.id) == ((3,), ["real_hashes", "proof"], "three")
+
+
+def names_of(case: ParameterSet) -> list[str]:
+    """The marks of a parameter."""
+    return [one.name for one in case.marks]
+
+
+def first_tier(source: str) -> Iterator[ast.FunctionDef]:
+    """The tests of a module that are not all marked, by itself or by each of their parameters."""
+    if WHOLE.search(source):
+        return
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
+            decorators = " ".join(ast.unparse(one) for one in node.decorator_list)
+            if not re.search(r"mark\.(proof|release)\b|but=\(\)", decorators):
+                yield node
+
+
+def with_browser(source: str) -> list[str]:
+    """Tests of the first tier that open Chromium, by themselves or by a fixture of their module."""
+    if "chromium" not in source:
+        return []
+    functions = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)]
+    opening = {"chromium"}
+    while len(opening) < len(opening := opening | {node.name for node in functions if _uses(node, opening)}):
+        pass
+    return [node.name for node in first_tier(source) if node.name in opening]
+
+
+def _uses(node: ast.FunctionDef, names: set[str]) -> bool:
+    called = {call.func.id for call in ast.walk(node) if isinstance(call, ast.Call) and isinstance(call.func, ast.Name)}
+    return not names.isdisjoint(called | {argument.arg for argument in node.args.args})
+
+
+def modules(pattern: str) -> dict[str, str]:
+    """Path -> source of each module of tests."""
+    return {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in ROOT.glob(pattern)}
+
+
+def test_a_browser_of_the_first_tier_is_seen_whichever_way_it_is_opened() -> None:
+    assert with_browser(IN_FIRST_TIER) == ["test_browser", "test_few"]
+    assert with_browser(f"pytestmark = pytest.mark.proof\n{IN_FIRST_TIER}") == []
+
+
+def test_in_the_first_tier_few_pages_are_opened_in_a_browser() -> None:
+    assert {path for path, source in modules("tests/**/test_*.py").items() if with_browser(source)} == BROWSER
+    browser = (ROOT / "tests/web/test_browser.py").read_text(encoding="utf-8")
+    assert re.search(r'^FEW = \("home",\)$', browser, re.MULTILINE)
+
+
+def test_in_the_first_tier_few_modules_start_nodes() -> None:
+    found = {
+        Path(path).stem.removeprefix("test_")
+        for path, source in modules("tests/e2e/test_*.py").items()
+        if [*first_tier(source)]
+    }
+    assert found == NODES

@@ -14,6 +14,8 @@ from durable_harness.waiting import wait_for
 
 from tests.nodes import ROOT, LocalProcess, Nodes
 
+pytestmark = pytest.mark.proof
+
 
 @pytest.fixture
 def asked(nodes: Nodes) -> Callable[[str], subprocess.CompletedProcess[str]]:
@@ -49,7 +51,6 @@ def test_a_node_is_alive_until_its_loop_hangs_and_again_when_it_goes_on(
     wait_for(lambda: asked("node0").returncode == 0, "a sign of the node that goes on")
 
 
-@pytest.mark.proof
 def test_a_node_that_was_killed_is_not_alive_although_its_last_sign_is_fresh(
     nodes: Nodes, asked: Callable[..., object]
 ) -> None:
@@ -61,7 +62,6 @@ def test_a_node_that_was_killed_is_not_alive_although_its_last_sign_is_fresh(
     assert "does not run on this host" in done.stderr
 
 
-@pytest.mark.proof
 def test_beat_is_alive_whether_it_leads_or_not_until_it_hangs(nodes: Nodes, asked: Callable[..., object]) -> None:
     beat = nodes.beat()
     wait_for(lambda: asked("beat").returncode == 0, "the first sign of beat")

@@ -40,6 +40,7 @@ def test_every_hostile_repository_ends_completed_and_leaves_nothing_on_disk(syst
     wait_for(lambda: not list(work.glob("*")), "the work folder to be empty")
 
 
+@pytest.mark.proof
 def test_what_can_be_refused_at_submission_is_refused_there(system: System, tmp_path: Path) -> None:
     root = tmp_path / "repositories"
     system.make_repository("shop")

@@ -73,6 +73,7 @@ def test_a_web_ahead_and_a_worker_behind_store_the_databases_time_alone(
             assert far == [], table["name"]
 
 
+@pytest.mark.proof
 def test_the_skew_of_each_host_is_in_metrics_readiness_and_log(
     world: World, nodes: Nodes, repository: Callable[..., Path], tmp_path: Path
 ) -> None:

@@ -6,6 +6,8 @@ from sqlalchemy import text
 
 from tests.e2e.conftest import System
 
+pytestmark = pytest.mark.proof
+
 FULL = "53100"
 FUNCTION = """
     CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
@@ -38,7 +40,6 @@ def test_a_refusal_of_the_database_spends_no_attempt(system: System, code: str, 
     assert (job["status"], job["attempt"], job["billed"]) == ("completed", 1, True)
 
 
-@pytest.mark.proof
 def test_leases_that_could_not_be_renewed_are_no_lost_attempts(system: System) -> None:
     job_id = system.submit(system.user(), "slow")
     workers = [system.stalling_worker(HEARTBEAT_SECONDS="0.6") for _ in range(2)]

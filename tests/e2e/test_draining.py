@@ -36,6 +36,7 @@ def test_a_web_that_is_told_to_stop_is_not_ready_first_and_answers_new_connectio
     assert web.process.wait() == 0
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("drain", ["0s", "1s"])
 def test_after_the_drain_it_ends_by_itself(nodes: Nodes, tmp_path: Path, drain: str) -> None:
     web = Web(nodes, tmp_path, "", WEB_DRAIN=drain)

@@ -13,6 +13,8 @@ from tests.e2e.conftest import System
 from tests.e2e.visitors import JOB_PAGE, Site, new_operator
 from tests.web.browser import chromium, layout
 
+pytestmark = pytest.mark.proof
+
 SHOP = {
     "tests/test_cart.py": "def test_adds(): pass\n\n\ndef test_removes(): pass\n",
     "tests/test_order.py": "import pytest\n\n\n@pytest.mark.skip\ndef test_ships(): pass\n",
@@ -50,7 +52,6 @@ def test_a_first_visit_ends_at_a_result_that_can_be_narrowed_and_taken_along(sit
         assert "test_adds" not in taken
 
 
-@pytest.mark.proof
 def test_a_job_beyond_the_users_limit_waits_in_words_and_ends_by_itself(site: Site) -> None:
     site.system.make_repository("slow", SHOP)
     site.system.make_repository("shop", SHOP)
@@ -69,7 +70,6 @@ def test_a_job_beyond_the_users_limit_waits_in_words_and_ends_by_itself(site: Si
             expect(visitor.page.get_by_label("Totals")).to_contain_text("3 tests")
 
 
-@pytest.mark.proof
 def test_a_failure_says_whose_fault_it_is_and_can_be_tried_again(site: Site) -> None:
     folder = site.system.make_repository("shop", SHOP)
     user = site.system.user()
@@ -88,7 +88,6 @@ def test_a_failure_says_whose_fault_it_is_and_can_be_tried_again(site: Site) -> 
         expect(page.get_by_role("img", name="1 used, 0 reserved of")).to_be_visible()
 
 
-@pytest.mark.proof
 def test_a_running_job_is_cancelled_and_costs_nothing(site: Site) -> None:
     site.system.make_repository("slow", SHOP)
     site.system.stalling_worker()
@@ -104,7 +103,6 @@ def test_a_running_job_is_cancelled_and_costs_nothing(site: Site) -> None:
         expect(page.get_by_text("Nothing is reserved.")).to_be_visible()
 
 
-@pytest.mark.proof
 def test_a_spent_quota_refuses_a_new_commit_and_not_an_old_result(site: Site) -> None:
     site.system.make_repository("shop", SHOP)
     site.system.make_repository("store")
@@ -123,7 +121,6 @@ def test_a_spent_quota_refuses_a_new_commit_and_not_an_old_result(site: Site) ->
         expect(page.get_by_text("The quota of this period is used up.")).to_be_visible()
 
 
-@pytest.mark.proof
 def test_an_operator_pauses_a_queue_and_the_waiting_know(site: Site) -> None:
     site.system.make_repository("shop", SHOP)
     site.system.nodes.worker()
@@ -141,7 +138,6 @@ def test_an_operator_pauses_a_queue_and_the_waiting_know(site: Site) -> None:
         expect(console.locator("table tbody")).to_contain_text("a new disk")
 
 
-@pytest.mark.proof
 def test_the_keyboard_alone_is_enough(site: Site) -> None:
     site.system.make_repository("shop", SHOP)
     site.system.nodes.worker()
@@ -164,7 +160,6 @@ def test_the_keyboard_alone_is_enough(site: Site) -> None:
         expect(page.locator("section#tests")).to_contain_text("1 test matches")
 
 
-@pytest.mark.proof
 def test_without_javascript_the_page_reads_itself_again(site: Site) -> None:
     site.system.make_repository("slow", SHOP)
     site.system.stalling_worker()
@@ -178,7 +173,6 @@ def test_without_javascript_the_page_reads_itself_again(site: Site) -> None:
         expect(page.locator("section#tests")).to_contain_text("1 test matches")
 
 
-@pytest.mark.proof
 def test_a_phone_shows_the_whole_way_without_sideways_scrolling(site: Site) -> None:
     site.system.make_repository("slow", SHOP)
     site.system.stalling_worker()
@@ -194,7 +188,6 @@ def test_a_phone_shows_the_whole_way_without_sideways_scrolling(site: Site) -> N
         assert layout(page) == []
 
 
-@pytest.mark.proof
 def test_a_visit_in_korean_stays_korean_until_another_language_is_chosen(site: Site) -> None:
     site.system.make_repository("shop", SHOP)
     site.system.nodes.worker()

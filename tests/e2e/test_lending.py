@@ -12,6 +12,8 @@ from app.services.operations import nodes
 from tests.e2e.conftest import System
 from tests.e2e.fire import start
 
+pytestmark = pytest.mark.proof
+
 #: Most jobs of one queue that ran at once.
 AT_ONCE = """
     WITH runs AS (SELECT r.job_id, min(e.at) FILTER (WHERE e.event = 'started') AS began,
@@ -46,7 +48,6 @@ def test_a_priority_node_lends_what_its_floor_leaves_and_a_paid_job_need_not_wai
     assert (shown.queues, shown.lent) == (["analysis_priority", "analysis_default"], ["analysis_default"])
 
 
-@pytest.mark.proof
 def test_nothing_is_lent_unless_the_operator_says_so(system: System) -> None:
     free = submitted(system, Tier.FREE, 1, 2)
     start(system.nodes, "paid", 2, {}, "analysis_priority").ready()
@@ -55,7 +56,6 @@ def test_nothing_is_lent_unless_the_operator_says_so(system: System) -> None:
     assert system.world.value(STARTED, jobs=free) == 0
 
 
-@pytest.mark.proof
 def test_a_default_node_reads_its_own_queue_whole_and_takes_no_paid_work(system: System) -> None:
     free, paid = submitted(system, Tier.FREE, 300, 4), submitted(system, Tier.PRO, 1, 1)
     start(system.nodes, "free", 2, {"QUEUE_LENDING": "true", "QUEUE_LENDING_FLOOR": "1"}, "analysis_default").ready()

@@ -37,6 +37,7 @@ def pooled(database_url: str) -> Iterator[Pooled]:
         one.remove()
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("ignores", ["", "options", "extra_float_digits,options"])
 def test_transactions_have_their_limits_whatever_the_pooler_makes_of_the_wish(pooled: Pooled, ignores: str) -> None:
     url = pooled(ignores, 1)

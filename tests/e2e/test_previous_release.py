@@ -30,6 +30,8 @@ from tests.databases import KEPT, Databases
 from tests.e2e.webs import Web
 from tests.nodes import ROOT, LocalProcess, Nodes
 
+pytestmark = pytest.mark.proof
+
 #: The last release whose schema is the one before those that are migrated to here.
 PREVIOUS = "c411a5a644448f14e9ebda97cbcce00af4855bc0"
 JOBS = int(os.environ.get("PREVIOUS_JOBS", "8"))  # in each of the three parts

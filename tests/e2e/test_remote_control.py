@@ -9,6 +9,8 @@ from durable_harness.waiting import wait_for
 
 from tests.e2e.conftest import System
 
+pytestmark = pytest.mark.proof
+
 ROOT = Path(__file__).parents[2]
 LEFT = "SELECT 1 FROM quota_reservations UNION ALL SELECT 1 FROM execution_slots UNION ALL SELECT 1 FROM kombu_message"
 
@@ -26,7 +28,6 @@ AUDITED = "SELECT count(*) AS acts, count(DISTINCT subject) AS jobs FROM audit_l
 COMMANDS = {"revoke": ("revoke",), "terminate": ("terminate", "SIGTERM"), "kill": ("terminate", "SIGKILL")}
 
 
-@pytest.mark.proof
 @pytest.mark.parametrize("command", COMMANDS)
 def test_revoking_a_job_cancels_it_whether_it_runs_or_waits(system: System, command: str) -> None:
     user = system.user()

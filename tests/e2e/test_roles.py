@@ -79,6 +79,7 @@ def system(database_url: str, nodes: Nodes, repository: Callable[..., Path]) -> 
     engine.dispose()
 
 
+@pytest.mark.proof
 def test_a_web_without_the_owners_address_starts_where_the_owner_has_migrated(nodes: Nodes) -> None:
     argv = [sys.executable, "-m", "app.cli", "migrate", "--allow-newer"]  # as the Procfile's web does first
     done = subprocess.run(argv, cwd=ROOT, env=nodes.environment(), capture_output=True, text=True)
@@ -93,6 +94,7 @@ def refused(connection: Connection, statement: str) -> bool:
     return False
 
 
+@pytest.mark.proof
 def test_the_applications_role_can_harm_nothing_of_the_schema(database_url: str) -> None:
     with raw_connection(database_url) as opened:
         connection = opened.execution_options(isolation_level="AUTOCOMMIT")
@@ -104,6 +106,7 @@ def test_the_applications_role_can_harm_nothing_of_the_schema(database_url: str)
         assert [act for act in acts if not refused(connection, act)] == []
 
 
+@pytest.mark.proof
 def test_the_applications_role_appends_to_the_operators_log_and_changes_nothing_in_it(system: System) -> None:
     world, now = system.world, system.world.uow.now()
     kept = accounts.add_user(world.uow, "kept@example.org", tier=Tier.FREE, actor="cli", now=now)
@@ -125,6 +128,7 @@ def test_the_applications_role_appends_to_the_operators_log_and_changes_nothing_
     assert len(world.rows("SELECT 1 FROM audit_log WHERE subject = :id", id=str(kept.user_id))) == 1
 
 
+@pytest.mark.proof
 def test_the_whole_life_of_jobs_works_as_the_applications_role(system: System) -> None:
     user = system.user(Tier.FREE)
     jobs = [system.submit(user, name) for name in ("shop", "till", "cart")]  # two of them wait for the user's slot
@@ -169,6 +173,7 @@ def test_one_role_may_still_be_both(owner_url: str) -> None:
     assert migrate(engine) == migrate(engine, role=make_url(owner_url).username)
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     "command",
     proofs([["app.cli", "migrate"], ["alembic", "upgrade", "head"]], but=[["app.cli", "migrate"]]),
@@ -191,6 +196,7 @@ def test_migrations_run_as_the_owner_and_give_the_application_its_rights(
         assert owners.scalars().all() == [make_url(owner_url).username]
 
 
+@pytest.mark.proof
 def test_a_role_that_is_not_there_is_named(owner_url: str, tmp_path: Path, nodes_environment: dict[str, str]) -> None:
     nobody = make_url(owner_url).set(username="nobody_here").render_as_string(hide_password=False)
     environment = nodes_environment | {"DATABASE_URL": nobody, "DATABASE_OWNER_URL": owner_url}
@@ -230,6 +236,7 @@ def cluster(server: embedded.Server, tmp_path: Path) -> Iterator[dict[str, str]]
         run_sql(server.admin_url, f"DROP ROLE IF EXISTS {role}")
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("older", proofs([False, True], but=[True]), ids=["new", "of the release with one role"])
 def test_the_containers_script_makes_both_roles_and_divides_what_one_owned(
     server: embedded.Server, cluster: dict[str, str], tmp_path: Path, older: bool, nodes_environment: dict[str, str]

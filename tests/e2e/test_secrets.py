@@ -114,6 +114,7 @@ def test_events_of_a_job_show_no_secret(system: System, worker: LocalWorker) -> 
     assert shown(system, log.read_text()) == set()
 
 
+@pytest.mark.proof
 def test_a_dump_of_the_database_holds_no_secret(system: System, worker: LocalWorker, server: embedded.Server) -> None:
     system.wait(system.submit(system.user()), "completed")
     inspected(system)

@@ -15,6 +15,7 @@ from tests.conftest import raw_connection
 from tests.e2e.conftest import System
 from tests.e2e.webs import Web
 from tests.nodes import ROOT, Nodes
+from tests.tiers import few
 
 
 @pytest.fixture
@@ -26,6 +27,7 @@ def several(database_url: str, free_port: int) -> dict[str, str]:
     return {"DATABASE_URL": given, "DATABASE_DIRECT_URL": given}
 
 
+@pytest.mark.proof
 def test_a_worker_listens_and_a_web_answers_and_a_job_completes(
     system: System, several: dict[str, str], tmp_path: Path
 ) -> None:
@@ -36,7 +38,9 @@ def test_a_worker_listens_and_a_web_answers_and_a_job_completes(
     wait_for(lambda: web.ask("/readyz?writes=1")["writes"], "the web to be ready")
 
 
-@pytest.mark.parametrize("argv", [["app.cli", "queues"], ["app.cli", "migrate"], ["alembic", "current"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "argv", few(1, [["app.cli", "queues"], ["app.cli", "migrate"], ["alembic", "current"]]), ids=" ".join
+)
 def test_commands_and_migrations_work(nodes: Nodes, several: dict[str, str], argv: list[str]) -> None:
     command = [sys.executable, "-m", *argv]
     done = subprocess.run(command, cwd=ROOT, env=nodes.environment(**several), capture_output=True, text=True)

@@ -17,6 +17,8 @@ from durable_harness.waiting import wait_for
 
 from tests.nodes import ROOT
 
+pytestmark = pytest.mark.proof
+
 COMMAND = [sys.executable, "-m", "app.cli", "up", "--no-open", "--workers", "tier"]
 SMALL = {
     "ANALYZER_QUEUE_PRIORITY_WORKERS": "1",
@@ -94,7 +96,6 @@ def test_up_analyses_a_repository_refuses_a_second_start_and_stops_without_a_tra
     assert [process for process in family if _lives(process)] == []
 
 
-@pytest.mark.proof
 def test_a_killed_up_takes_its_tree_along_and_the_next_one_goes_on_with_its_data(up: Up, tmp_path: Path) -> None:
     job = up.ask("/api/v1/analyses", {"repository": "local:shop"})
     ours = [process for process in up.family() if process.name() != "postgres"]

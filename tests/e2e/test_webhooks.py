@@ -7,6 +7,7 @@ import threading
 from dataclasses import replace
 from uuid import UUID
 
+import pytest
 from durable_harness.waiting import wait_for
 from sqlalchemy import text
 from standardwebhooks import Webhook as Verifier
@@ -21,6 +22,8 @@ from app.services.webhooks.webhooks import Where
 from tests.conftest import World, raw_connection
 from tests.e2e.receivers import Receiver, receiving, status
 from tests.nodes import Nodes
+
+pytestmark = pytest.mark.proof
 
 KEY = "a secret key that only tests use"
 ENV = {"SECRET_KEY": KEY, "WEBHOOK_LOOPBACK": "true", "PUBLIC_URL": "https://fairlane.test"}

@@ -72,6 +72,7 @@ def test_over_the_limit_a_job_is_snoozed_in_the_database_and_woken_when_the_slot
     assert done["attempt"] == 1
 
 
+@pytest.mark.proof
 def test_a_snooze_puts_a_job_on_the_queue_of_its_users_tier(system: System) -> None:
     user = system.user(Tier.FREE)
     first = system.submit(user, "slow")
@@ -105,6 +106,7 @@ def test_a_running_job_stops_within_seconds_when_it_is_cancelled_and_leaves_noth
     assert not list((tmp_path / "home" / "work").glob("fairlane-git-*"))
 
 
+@pytest.mark.proof
 def test_a_worker_killed_in_the_middle_of_a_job_costs_nothing_and_the_job_runs_elsewhere(system: System) -> None:
     job_id = system.submit(system.user(), "slow")
     victim = system.stalling_worker()
@@ -128,6 +130,7 @@ def test_a_killed_pool_process_gives_its_job_back_at_once(system: System) -> Non
     assert (job["status"], job["attempt"]) == ("completed", 2)
 
 
+@pytest.mark.proof
 def test_a_warm_shutdown_lets_the_running_job_finish_and_charges_nothing(system: System) -> None:
     job_id = system.submit(system.user(), "slow")
     worker = system.stalling_worker(SHUTDOWN_GRACE="20s")

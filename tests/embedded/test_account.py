@@ -74,6 +74,7 @@ def test_root_runs_the_server_as_a_service_user_who_can_reach_it(open_wheel: Pat
     assert ask(server.url, "SELECT 1") == [(1,)]
 
 
+@pytest.mark.proof
 @as_root
 def test_root_with_a_closed_home_runs_the_server_in_a_user_namespace(tmp_path: Path, ask: Ask) -> None:
     tmp_path.chmod(0o700)
@@ -88,6 +89,7 @@ def test_root_with_a_closed_home_runs_the_server_in_a_user_namespace(tmp_path: P
         assert embedded.stop(home)
 
 
+@pytest.mark.proof
 @as_root
 def test_a_home_moved_to_a_closed_place_and_back_keeps_its_data(
     open_wheel: Path, home: Path, tmp_path: Path, ask: Ask
@@ -106,6 +108,7 @@ def test_a_home_moved_to_a_closed_place_and_back_keeps_its_data(
         home = place
 
 
+@pytest.mark.proof
 @as_root
 def test_a_plain_user_needs_no_rights_at_all(open_wheel: Path, passable: Path, ask: Ask) -> None:
     nobody = pwd.getpwnam("nobody").pw_uid

@@ -77,6 +77,7 @@ def test_data_of_another_major_is_not_passed_over_for_an_empty_database(home: Pa
     assert not list(home.glob("pg18*"))
 
 
+@pytest.mark.proof
 def test_a_home_stays_with_the_server_that_made_it(home: Path, foreign_wheel: Path, ask: Ask) -> None:
     """Without the wheel another server may make the home; the wheel, found later, must not hide its data."""
     other = programs_of.binaries()

@@ -98,6 +98,7 @@ def test_a_home_of_the_release_with_one_role_is_divided_at_its_next_use_and_keep
     assert embedded.ensure(filled, durable=False).owner_url == divided.owner_url
 
 
+@pytest.mark.proof
 def test_only_the_owner_reads_the_files_and_all_are_in_the_home(home: Path) -> None:
     server = embedded.ensure(home, durable=False)
     modes = {entry.name: stat.S_IMODE(entry.stat().st_mode) for entry in home.iterdir()}
@@ -110,6 +111,7 @@ def test_only_the_owner_reads_the_files_and_all_are_in_the_home(home: Path) -> N
     assert server.url.split(":")[2].split("@")[0] not in arguments
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("name", ["pg.lock", "pg.holders", "up.lock"])
 def test_only_the_owner_may_hold_a_lock_of_the_home(home: Path, name: str) -> None:
     home.mkdir(exist_ok=True)
@@ -146,6 +148,7 @@ def test_a_server_without_safety_is_not_taken_for_a_durable_one(filled: Path, as
     assert not embedded.ensure(filled, durable=False).started
 
 
+@pytest.mark.proof
 def test_six_processes_at_once_on_an_empty_home_share_one_server(home: Path, helper: Helper) -> None:
     racers = [helper(START, home) for _ in range(6)]
     lines = [racer.communicate(timeout=30)[0].split() for racer in racers]
@@ -166,6 +169,7 @@ def test_a_killed_postmaster_comes_back_with_its_data(filled: Path, ask: Ask, he
     assert ask(again.url, "SELECT n, answer FROM later, kept") == [(7, 42)]
 
 
+@pytest.mark.proof
 def test_a_backend_that_outlives_its_postmaster_is_no_obstacle(
     filled: Path, helper: Helper, until: Until, ask: Ask
 ) -> None:
@@ -203,6 +207,7 @@ def test_the_last_holder_stops_the_server_and_no_other(filled: Path, helper: Hel
     assert not embedded.stop(filled)
 
 
+@pytest.mark.proof
 def test_an_initdb_killed_half_way_is_done_again(home: Path, helper: Helper, until: Until) -> None:
     victim = helper(START, home)
     until(lambda: list(home.glob("pg*.new-*/pg*/base")))
@@ -212,6 +217,7 @@ def test_an_initdb_killed_half_way_is_done_again(home: Path, helper: Helper, unt
     assert not list(home.glob("pg*.new-*"))
 
 
+@pytest.mark.proof
 def test_an_initdb_that_outlives_its_caller_is_ended(home: Path, helper: Helper, until: Until) -> None:
     victim = helper(START, home)
     until(lambda: list(home.glob("pg*.new-*/pg*/base")))
@@ -227,6 +233,7 @@ def test_an_initdb_that_outlives_its_caller_is_ended(home: Path, helper: Helper,
     assert not folder.exists()
 
 
+@pytest.mark.proof
 def test_somebody_elses_half_made_data_is_moved_aside_and_kept(home: Path) -> None:
     major = programs_of.choose(set()).major
     (home / f"pg{major}" / "base" / "1").mkdir(parents=True)
@@ -244,6 +251,7 @@ def test_damaged_data_is_refused_and_left_as_it_is(filled: Path) -> None:
     assert sorted(path for path in data.rglob("*")) == before
 
 
+@pytest.mark.proof
 def test_a_port_that_somebody_took_is_left_to_them(filled: Path, ask: Ask) -> None:
     first = embedded.ensure(filled, durable=False)
     embedded.stop(filled)
@@ -254,6 +262,7 @@ def test_a_port_that_somebody_took_is_left_to_them(filled: Path, ask: Ask) -> No
     assert embedded.ensure(filled, durable=False).url == second.url
 
 
+@pytest.mark.proof
 def test_a_stale_pid_file_is_seen_through(filled: Path) -> None:
     (data,) = (path for path in filled.glob("pg*") if path.is_dir())
     for left in (f"{os.getpid()}\n{data}\n0\n1\n", "", "999999999\n", "1\n"):
@@ -262,6 +271,7 @@ def test_a_stale_pid_file_is_seen_through(filled: Path) -> None:
         assert embedded.stop(filled)
 
 
+@pytest.mark.proof
 def test_a_copy_of_a_running_home_gets_a_server_of_its_own(filled: Path, ask: Ask) -> None:
     original = embedded.ensure(filled, durable=False)
     twin = filled.with_name("twin")
@@ -276,6 +286,7 @@ def test_a_copy_of_a_running_home_gets_a_server_of_its_own(filled: Path, ask: As
         embedded.stop(twin)
 
 
+@pytest.mark.proof
 def test_lost_passwords_are_made_anew(filled: Path, ask: Ask) -> None:
     for path in filled.glob("*.url"):
         path.unlink()
@@ -294,6 +305,7 @@ def test_wrong_passwords_are_named_at_once(filled: Path) -> None:
         embedded.ensure(filled, durable=False)
 
 
+@pytest.mark.proof
 def test_a_server_that_cannot_start_says_why(filled: Path) -> None:
     (data,) = (path for path in filled.glob("pg*") if path.is_dir())
     with (data / "postgresql.conf").open("a") as conf:

@@ -84,6 +84,7 @@ def test_all_are_ready_then_all_stop_cleanly(tree: Helper, tmp_path: Path) -> No
     assert gone(*pids)
 
 
+@pytest.mark.proof
 def test_a_child_that_dies_is_started_again_later_each_time(tree: Helper, tmp_path: Path) -> None:
     up = tree({"web": SLEEP, "bad": NOTE + "print('here')\nraise SystemExit(3)"})
     said = read_until(up, f"again_in_seconds={BACKOFF_SECONDS[1]}")
@@ -93,6 +94,7 @@ def test_a_child_that_dies_is_started_again_later_each_time(tree: Helper, tmp_pa
     assert up.wait(20) == 0
 
 
+@pytest.mark.proof
 def test_a_killed_child_takes_its_group_with_it_before_it_starts_again(
     tree: Helper, tmp_path: Path, until: Until
 ) -> None:
@@ -137,6 +139,7 @@ def test_the_third_signal_kills_at_once(tree: Helper, tmp_path: Path, until: Unt
     until(lambda: gone(*noted(tmp_path, "web")))
 
 
+@pytest.mark.proof
 def test_a_killed_supervisor_leaves_no_process(tree: Helper, tmp_path: Path, until: Until) -> None:
     up = tree({"web": SLEEP, "worker": PARENT, "stubborn": STUBBORN}, grace=0.5)
     read_until(up, "all ready")
@@ -149,6 +152,7 @@ def test_a_killed_supervisor_leaves_no_process(tree: Helper, tmp_path: Path, unt
     until(lambda: gone(*pids, *guard))  # the guard
 
 
+@pytest.mark.proof
 def test_a_killed_guard_is_replaced(tree: Helper, tmp_path: Path, until: Until) -> None:
     up = tree({"web": SLEEP})
     read_until(up, "all ready")
@@ -162,6 +166,7 @@ def test_a_killed_guard_is_replaced(tree: Helper, tmp_path: Path, until: Until) 
     until(lambda: gone(*noted(tmp_path, "web")))
 
 
+@pytest.mark.proof
 def test_the_server_of_a_tree_comes_back_while_it_runs_and_stops_with_it(
     filled: Path, helper: Helper, until: Until
 ) -> None:
@@ -201,6 +206,7 @@ def test_a_second_up_of_a_home_names_the_first(tmp_path: Path, helper: Helper) -
         pass
 
 
+@pytest.mark.proof
 def test_a_reader_that_stopped_reading_stops_nobody() -> None:
     reader, writer = os.pipe()
     output = Output(4, as_json=False, descriptor=writer)

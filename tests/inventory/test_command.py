@@ -74,6 +74,7 @@ def test_a_range_of_three_dots_begins_where_both_sides_began_to_differ(repositor
     assert (two["after"], two["totals"]["removed"]) == (git(repository, "rev-parse", "side"), 1)
 
 
+@pytest.mark.proof
 def test_uncommitted_files_are_counted_where_head_is_read(repository: Path) -> None:
     assert run(str(repository)).stderr == ""
     (repository / "test_b.py").write_text("")

@@ -14,6 +14,7 @@ from app.adapters.git_sources import resolve_commit, source_of
 from app.domain.repositories import Repository
 from app.errors import InvalidInput
 from app.settings import Settings
+from tests.tiers import few
 
 Way = Callable[[Path, Path], None]
 
@@ -146,7 +147,7 @@ def settings(inside: Path) -> Settings:
 SHOP = Repository("local", "-", "shop")
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", few(5, WAYS))
 def test_a_repository_that_leaves_the_root_is_refused_at_submission_and_by_the_worker(
     way: str, inside: Path, outside: Path, tmp_path: Path
 ) -> None:

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from testlist_harness.repositories import MakeRepository
 
+from tests.tiers import few
+
 ROOT = Path(__file__).parents[2]
 #: runs a program in a world without Landlock, as older kernels and some containers are
 WITHOUT = """
@@ -26,7 +28,7 @@ STARTS = {
 }
 
 
-@pytest.mark.parametrize("what", STARTS)
+@pytest.mark.parametrize("what", few(1, STARTS))
 def test_without_a_sandbox_nothing_starts_and_one_line_says_why(
     what: str, make_repository: MakeRepository, tmp_path: Path
 ) -> None:

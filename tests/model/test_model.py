@@ -65,6 +65,7 @@ def test_no_state_of_two_services_breaks_an_invariant(name: str) -> None:
     assert result.broken is None, result
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     "rules",
     [Rules(attempts=1, zombies=0, joinable=False), replace(BOTH, attempts=1, spec_units=2)],
@@ -91,6 +92,7 @@ def test_a_seeded_mistake_is_found_with_the_steps_that_lead_there(mistake: Mista
     assert result.trace[0].strip().startswith(tuple(f"1. job {place}: " for place in first))
 
 
+@pytest.mark.proof
 def test_every_step_is_made_and_every_message_and_record_is_met_and_none_of_them_breaks_an_invariant() -> None:
     rules = replace(SMALL, carrying=True)
     explorer = Explorer(rules)
@@ -104,6 +106,7 @@ def test_every_step_is_made_and_every_message_and_record_is_met_and_none_of_them
     assert {job.payer for job, _ in met} == set(Payer)
 
 
+@pytest.mark.proof
 def test_specifications_are_billed_whatever_they_hold_and_wait_for_their_own_alone() -> None:
     explorer = Explorer(replace(BOTH, attempts=1))
     explorer.run()

@@ -12,6 +12,7 @@ from app.services.analyses.submit import submit
 from app.services.jobs.answers import Answer
 from app.store.jobs.idempotency import Stored
 from tests.conftest import World, id_of, keyed
+from tests.tiers import few
 
 THREADS = 16
 
@@ -36,7 +37,7 @@ def _outcome(call: Any) -> Any:
         return problem
 
 
-@pytest.mark.parametrize("free", [1, 7, 50])
+@pytest.mark.parametrize("free", few(1, [7, 1, 50]))
 def test_two_hundred_parallel_submissions_at_n_free_units_give_exactly_n_accepts(world: World, free: int) -> None:
     user_id = world.user(analyses=free)
     calls = [lambda: submit(world.uow, user_id, world.wanted(), world.policy, now=world.now) for _ in range(200)]

@@ -20,14 +20,8 @@ from tests.tiers import proofs
 GIVEN = os.environ.get("RACE_SWITCHES", "1")
 KINDS = (scenes_of_accepts, scenes_of_ends, scenes_of_joins, scenes_of_lines, scenes_of_specifications)
 SCENES = tuple(scene for scenes in KINDS for scene in scenes.SCENES)
-#: One of each kind; the second tier has all.
-FEW = (
-    scenes_of_accepts.two_accepts_of_the_last_unit,
-    scenes_of_ends.two_starts_for_one_slot,
-    scenes_of_joins.an_accept_beside_the_finish_of_its_commit,
-    scenes_of_lines.a_join_beside_the_start_of_the_job,
-    scenes_of_specifications.two_shares_of_one_document,
-)
+#: Those with the fewest orders; the second tier has all.
+FEW = (scenes_of_ends.two_starts_for_one_slot, scenes_of_specifications.two_shares_of_one_document)
 SWITCHES = None if GIVEN == "all" else int(GIVEN)
 
 

@@ -61,6 +61,7 @@ def orders(tables: World, theatre: Theatre) -> Callable[..., tuple[int, int]]:
     return run
 
 
+@pytest.mark.proof
 def test_two_transactions_that_touch_nothing_in_common_have_six_orders_all_of_them_equal(orders) -> None:
     left, right = touching(TOUCH.format("left_side", 1)), touching(TOUCH.format("right_side", 1))
     assert orders(left, right, switches=9) == (6, 0)
@@ -80,6 +81,7 @@ def test_who_waits_for_a_row_goes_on_when_it_is_free(tables: World, orders) -> N
     assert tables.value("SELECT n FROM left_side WHERE id = 1") == 2 * 4
 
 
+@pytest.mark.proof
 def test_three_strands_are_walked_too(orders) -> None:
     left, right = touching(TOUCH.format("left_side", 1)), touching(TOUCH.format("right_side", 1))
     assert orders(left, right, touching("SELECT 1"), switches=0) == (6, 0)
@@ -215,6 +217,7 @@ def unlocked(world: World) -> Scene:
     return Scene((lambda w: w.start(waiting, user), lambda w: unlocked_finish(w, running, user)), anything)
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("switches", [1, None], ids=["one switch", "whole"])
 def test_a_finish_without_the_user_s_lock_is_found_to_lose_a_wake(theatre: Theatre, switches: int | None) -> None:
     theatre.every_order(unlocked, switches=0)

@@ -33,6 +33,7 @@ from tests.conftest import World
 from tests.e2e.conftest import System
 from tests.nodes import Nodes
 from tests.race.invariants import broken
+from tests.tiers import few
 
 ROUNDS = int(os.environ.get("RACE_LOST", "8"))
 
@@ -100,7 +101,7 @@ def line(world: World, far_url: str, proxy: Proxy) -> Iterator[Line]:
 
 
 @pytest.mark.timeout(1800)
-@pytest.mark.parametrize("keyed", [True, False], ids=["with a key", "without a key"])
+@pytest.mark.parametrize("keyed", few(1, [True, False]), ids=["with a key", "without a key"])
 def test_an_accept_that_is_posted_again_is_one_job_and_no_answer_was_a_false_202(
     world: World, line: Line, keyed: bool
 ) -> None:
@@ -122,7 +123,7 @@ def test_an_accept_that_is_posted_again_is_one_job_and_no_answer_was_a_false_202
 
 
 @pytest.mark.timeout(1800)
-@pytest.mark.parametrize("begun", [False, True], ids=["before its start", "while it runs"])
+@pytest.mark.parametrize("begun", few(1, [False, True]), ids=["before its start", "while it runs"])
 def test_a_cancel_that_is_asked_for_again_ends_the_job_once(world: World, line: Line, begun: bool) -> None:
     for number in range(ROUNDS):
         job_id = line.post(f"shop{number}").json["id"]

@@ -22,6 +22,7 @@ from structlog.testing import capture_logs
 from app.domain.specification import Place
 from app.specview.model.calls import TRIES
 from app.specview.model.faults import FAULTS, Fault
+from tests.tiers import few
 
 TESTS = subjects(30)
 
@@ -86,7 +87,7 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("case", BAD)
+@pytest.mark.parametrize("case", few(8, BAD))
 def test_a_bad_answer_loses_no_sentence(case: str) -> None:
     behaviour, fault = BAD[case]
     with ModelDouble.serving(behaviour) as double:
@@ -97,7 +98,7 @@ def test_a_bad_answer_loses_no_sentence(case: str) -> None:
     assert 1 <= len(double.calls) <= 2 * TRIES
 
 
-@pytest.mark.parametrize("case", BAD)
+@pytest.mark.parametrize("case", few(8, BAD))
 def test_a_bad_answer_loses_no_place(case: str) -> None:
     behaviour, fault = BAD[case]
     with ModelDouble.serving(behaviour) as double:
@@ -109,8 +110,11 @@ def test_a_bad_answer_loses_no_place(case: str) -> None:
 
 @pytest.mark.parametrize(
     "case",
-    sorted(
-        set(BAD) - {"other words for numbers", "true for numbers", "unknown numbers", "no rows", "another language"}
+    few(
+        8,
+        sorted(
+            set(BAD) - {"other words for numbers", "true for numbers", "unknown numbers", "no rows", "another language"}
+        ),
     ),
 )
 def test_a_bad_answer_leaves_the_summary_empty(case: str) -> None:
@@ -118,7 +122,7 @@ def test_a_bad_answer_leaves_the_summary_empty(case: str) -> None:
         assert last(generator(double).summarise(specification("Cart", "Orders"))) == ""
 
 
-@pytest.mark.parametrize("case", BAD)
+@pytest.mark.parametrize("case", few(8, BAD))
 def test_one_bad_answer_is_made_good_by_the_next(case: str) -> None:
     lasting = {Fault.NOT_ALLOWED, Fault.NOT_FOUND, Fault.REDIRECTED}
     behaviour, fault = BAD[case]
@@ -136,6 +140,7 @@ def test_what_hangs_is_left_at_the_time_out() -> None:
     assert run.meter.troubles == {Fault.TIMED_OUT: TRIES}
 
 
+@pytest.mark.proof
 def test_what_drips_is_left_at_the_time_out_of_the_whole() -> None:
     with ModelDouble.serving(answers.drip) as double:
         run = generator(double, seconds=0.3)
@@ -184,6 +189,7 @@ def test_a_senseless_retry_after_is_survived(header: str) -> None:
     assert sum(time.slept) <= 3601
 
 
+@pytest.mark.proof
 def test_an_endpoint_that_refuses_the_options_is_asked_without_them() -> None:
     def choosy(call):
         return Raw(b'{"error": "unknown field"}', 400) if "seed" in call.body else good(call)
@@ -258,6 +264,7 @@ def test_signs_that_are_not_seen_are_taken_out_of_a_sentence() -> None:
         assert phrased(generator(double).phrase([part(one)], "en")) == {one: ("Adds the cart", False)}
 
 
+@pytest.mark.proof
 def test_no_error_and_no_log_holds_the_key(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("DEBUG")
     for behaviour, _ in BAD.values():

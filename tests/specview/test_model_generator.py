@@ -232,6 +232,7 @@ def test_a_refused_key_ends_the_asking_for_the_whole_run() -> None:
     assert run.meter.given_up == Fault.NOT_ALLOWED
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(("behaviour", "tries"), [(answers.garbage, 3), (answers.status(400), 2)])
 def test_a_model_of_no_use_is_not_asked_for_the_whole_run(behaviour, tries: int) -> None:
     with ModelDouble.serving(behaviour) as double:

@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from service_harness.model_runs import subject, subjects
@@ -48,6 +49,7 @@ def _shown(text: str) -> bool:
     return text.replace("\u200c", "").replace("\u200d", "").isprintable()
 
 
+@pytest.mark.proof
 @given(st.one_of(JSON, SENTENCES).map(json.dumps) | st.text(), LANGUAGES)
 @settings(max_examples=300)
 def test_sentences_are_of_known_tests_and_presentable(text: str, language: str) -> None:
@@ -62,6 +64,7 @@ def test_sentences_are_of_known_tests_and_presentable(text: str, language: str) 
         assert "://" not in said and "<" not in said
 
 
+@pytest.mark.proof
 @given(st.one_of(JSON, PLACES).map(json.dumps) | st.text(), LANGUAGES)
 @settings(max_examples=300)
 def test_places_are_of_known_tests_and_presentable(text: str, language: str) -> None:

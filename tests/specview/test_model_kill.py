@@ -16,6 +16,8 @@ from tests.nodes import ROOT
 from tests.specview.model_writer import kept
 from tests.tiers import proofs
 
+pytestmark = pytest.mark.proof
+
 TESTS, CHUNK, PARALLEL = 600, 50, 3
 
 

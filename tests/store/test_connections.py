@@ -14,6 +14,7 @@ from sqlalchemy.exc import DBAPIError
 from app.store.core.connections import make_engine
 from app.store.core.unit_of_work import UnitOfWork
 from tests.conftest import World
+from tests.tiers import few
 
 PID = text("SELECT pg_backend_pid()")
 END = text("SELECT pg_terminate_backend(:pid)")
@@ -42,7 +43,7 @@ def is_idle(engine: Engine) -> bool:
         pooled.close()
 
 
-@pytest.mark.parametrize("mode", ["fast", "immediate"])
+@pytest.mark.parametrize("mode", few(1, ["fast", "immediate"]))
 def test_a_restart_of_the_server_is_invisible_to_the_next_transaction_on_each_connection(mode: str) -> None:
     server = PostgresServer()
     try:
@@ -65,6 +66,7 @@ def test_a_restart_of_the_server_is_invisible_to_the_next_transaction_on_each_co
         server.remove()
 
 
+@pytest.mark.proof
 def test_a_server_that_is_away_is_an_error_of_the_database_and_once_it_is_back_all_is_well() -> None:
     server = PostgresServer()
     try:

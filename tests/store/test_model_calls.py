@@ -245,6 +245,7 @@ def test_processes_that_call_at_once_never_pass_a_cap_together(uow: UnitOfWork, 
     assert tokens.total == sum(passed) * ASKED.total - settled * 500
 
 
+@pytest.mark.proof
 def test_of_processes_that_come_to_an_open_circuit_one_call_probes(
     make_gate, uow: UnitOfWork, database_url: str
 ) -> None:

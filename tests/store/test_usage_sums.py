@@ -9,6 +9,7 @@ from threading import Event
 from typing import Any
 from uuid import UUID, uuid4
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import text
@@ -80,6 +81,7 @@ def compared(tx: Tx, user: UUID, kind: str, period: Period) -> tuple[int, int]:
     return int(row.used), int(row.plain)
 
 
+@pytest.mark.proof
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps, st.lists(st.tuples(instants, instants), min_size=1, max_size=4))
 def test_a_period_from_sums_is_the_sum_of_its_events_whatever_was_done_to_these(

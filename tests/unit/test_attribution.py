@@ -50,6 +50,7 @@ def cause_at(at: float, mine: Course, everybody: list[Course], stops: list[tuple
     return Cause.OTHERS if others else Cause.NO_WORKER
 
 
+@pytest.mark.proof
 @given(st.lists(courses(), max_size=12), pauses)
 def test_each_second_of_a_wait_goes_to_the_first_cause_that_is_so(
     everybody: list[Course], stops: list[tuple[str, float, float]]

@@ -33,6 +33,7 @@ def test_a_dot_atom_at_a_host_is_accepted(usual: str) -> None:
     assert is_address(usual)
 
 
+@pytest.mark.proof
 @given(
     st.text(st.sampled_from("ab.@<>,;:()[]\"\\`{}=?'+- \t\r\n\0é_")) | st.emails() | st.text(),
 )

@@ -47,6 +47,7 @@ def test_nothing_is_told_where_nothing_is_left(stack: ExitStack, tmp_path: Path)
     assert left_behind.end_left_behind(("MARK_OF_THIS_TEST", str(tmp_path)), [tmp_path]) == []
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     "collected",
     [

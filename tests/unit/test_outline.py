@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import accumulate
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -30,6 +31,7 @@ def test_a_part_holds_the_rows_of_its_page_and_no_file_more(files: dict[int, int
     assert set(part.files) == {ordinal for ordinal, _ in page}
 
 
+@pytest.mark.proof
 @given(FILES, st.tuples(st.integers(0, 41), st.integers(0, 6)), st.integers(1, 20))
 def test_the_files_behind_a_row_hold_the_next_page(files: dict[int, int], after: tuple[int, int], most: int) -> None:
     behind = outline(files).behind(after[0], most)

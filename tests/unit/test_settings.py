@@ -69,6 +69,7 @@ def test_a_duration_that_is_none_is_refused_with_its_name(text: str) -> None:
     assert refusal(RESERVATION_TTL=text).startswith(f"RESERVATION_TTL={text!r}: ")
 
 
+@pytest.mark.proof
 @given(st.text().filter(lambda text: "\x00" not in text))
 def test_any_text_is_either_a_duration_or_a_refusal(text: str) -> None:
     try:

@@ -85,6 +85,7 @@ def test_threads_of_several_processes_lock_rows_at_once() -> None:
     assert [line.strip() for line in told.splitlines()] == ["12000"] * 3
 
 
+@pytest.mark.proof
 def test_processes_together_take_no_more_than_the_bucket_holds() -> None:
     told = subprocess.run([sys.executable, "-c", TAKE], check=True, capture_output=True, text=True, timeout=120).stdout
     granted = [int(line) for line in told.split()]

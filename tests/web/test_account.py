@@ -204,6 +204,7 @@ def test_a_token_made_by_a_token_ends_with_it_at_the_latest(web: Web) -> None:
     assert datetime.fromisoformat(ends[without.json["id"]]) == soon
 
 
+@pytest.mark.proof
 def test_revoking_a_token_revokes_all_that_it_made_and_no_other(web: Web) -> None:
     root = web.token()
     parent, other = make(web, root), make(web, root)
@@ -259,6 +260,7 @@ def test_an_account_has_a_bounded_number_of_living_tokens(web: Web) -> None:
     assert make(web, headers).status_code == 201
 
 
+@pytest.mark.proof
 def test_tokens_that_are_made_at_once_do_not_pass_the_bound(web: Web) -> None:
     headers, clients = web.token(), 6
     for _ in range(tokens.MOST_TOKENS - 3):

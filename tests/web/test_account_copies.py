@@ -16,6 +16,7 @@ from app.domain.plans import Tier
 from app.services.accounts import export
 from app.store.accounts import exporting
 from app.web.limits.read_costs import EXPORTS_OF_CLIENT, READS
+from tests.tiers import few
 
 COPY = "/account/export.json"
 #: A document of `features` features, each with some 100 kB of behaviours.
@@ -65,7 +66,7 @@ def test_a_copy_has_every_row_of_every_page_once_and_in_order(web: Web) -> None:
     assert found["account"][0]["created_at"].endswith("+00:00")
 
 
-@pytest.mark.parametrize("part", exporting.PARTS)
+@pytest.mark.parametrize("part", few(3, exporting.PARTS))
 def test_each_part_continues_after_any_of_its_rows(web: Web, part: str) -> None:
     """Also of parts that have few rows here: the key is compared as the type that it has."""
     user_id = owner(web)
@@ -79,6 +80,7 @@ def test_each_part_continues_after_any_of_its_rows(web: Web, part: str) -> None:
             assert [row.row, *rest.rows][: len(first.rows)] == first.rows
 
 
+@pytest.mark.proof
 def test_a_large_copy_needs_no_more_memory_than_some_of_its_pages(web: Web) -> None:
     user_id = owner(web)
     run(web, DOCUMENT, FEATURES, id=uuid4(), user_id=user_id, features=400)

@@ -110,6 +110,7 @@ def test_an_account_is_deleted_by_its_address_and_its_password(web: Web) -> None
     assert send(web, "/sign-up").status_code == 303  # the address is free again
 
 
+@pytest.mark.proof
 def test_a_stolen_session_cannot_guess_the_password_by_deleting(web: Web) -> None:
     tried = [
         web.post("/account/delete", "/account", email=EMAIL, current="a wrong password").status_code

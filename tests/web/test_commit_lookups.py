@@ -184,6 +184,7 @@ def flood(web: Web, host: Host, senders: list[dict[str, str]], held: int) -> Ite
             host.answer()
 
 
+@pytest.mark.proof
 def test_one_client_has_few_look_ups_at_once(make: Callable[..., Web], host: Host) -> None:
     web = make(lookup_timeout=FOR_EVER)
     headers = web.token(web.user(Tier.ENTERPRISE).user_id)
@@ -194,6 +195,7 @@ def test_one_client_has_few_look_ups_at_once(make: Callable[..., Web], host: Hos
     assert sum(answer.result().status_code == 202 for answer in answers) == OF_CLIENT == host.most
 
 
+@pytest.mark.proof
 def test_a_slow_host_is_asked_a_few_times_at_once_and_holds_few_threads(make: Callable[..., Web], host: Host) -> None:
     web = make(lookup_timeout=FOR_EVER)
     with flood(web, host, [web.token() for _ in range(40)], OF_HOST) as answers:
@@ -244,6 +246,7 @@ def test_twins_of_a_slow_look_up_are_told_so_and_cost_no_look_up(make: Callable[
     assert (first.result().status_code, len(host.asked)) == (202, 1)
 
 
+@pytest.mark.proof
 def test_one_client_may_ask_for_many_local_repositories_at_once(make: Callable[..., Web], tmp_path: Path) -> None:
     web = make(local_repos_root=tmp_path)
     headers = web.token(web.user(Tier.PRO).user_id)

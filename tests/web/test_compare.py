@@ -36,6 +36,7 @@ def test_what_became_of_the_tests_from_one_analysis_to_the_other(web: Web) -> No
     assert [row["name"] for row in back["added"]] == ["test_goes"]
 
 
+@pytest.mark.proof
 def test_a_comparison_lists_so_many_tests_of_each_group(web: Web) -> None:
     before = done(web, "one")
     after = done(web, "two", file("a.py", *(a_test(f"test_{number}", line=number) for number in range(1, 6))))

@@ -119,6 +119,7 @@ def test_an_export_that_is_not_read_to_its_end_gives_its_place_back(web: Web, te
         answer.close()
 
 
+@pytest.mark.proof
 def test_the_real_server_sends_an_export_whose_pieces_different_threads_compress(
     web: Web, database_url: str, tmp_path: Path
 ) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from service_harness.application import POLICY
 from sqlalchemy import text
 from testlist_harness.repositories import git
@@ -63,6 +64,7 @@ def test_a_repository_of_which_only_another_branch_was_analysed_has_no_newest_re
     assert place.listed(user) == set()
 
 
+@pytest.mark.proof
 def test_a_branch_that_was_merged_counts_from_then_on(place: Place) -> None:
     user = place.web.user()
     place.commit(5)
@@ -78,6 +80,7 @@ def test_a_branch_that_was_merged_counts_from_then_on(place: Place) -> None:
     assert place.shown() == ("7", 7, [7, 6, 5])
 
 
+@pytest.mark.proof
 def test_commits_that_a_forced_push_took_away_are_gone_from_the_trend(place: Place) -> None:
     user = place.web.user()
     kept = place.commit(1)

@@ -14,6 +14,8 @@ from app.services.operations import queues
 from tests.web.browser import chromium
 from tests.web.test_browser import opened
 
+pytestmark = pytest.mark.proof
+
 TEN_SECONDS = 10_000  # ms
 SHOW_OR_HIDE = """state => {
     Object.defineProperty(document, "visibilityState", { value: state, configurable: true });

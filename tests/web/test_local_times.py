@@ -13,6 +13,8 @@ from sqlalchemy import text
 from tests.web.browser import chromium, served
 from tests.web.scenes import cancelled
 
+pytestmark = pytest.mark.proof
+
 EVERY = "[...document.querySelectorAll('.facts time')].map(one => [one.dateTime, one.textContent, one.title])"
 ASKED = "2026-07-01T20:31:59+00:00"
 

@@ -17,6 +17,7 @@ from app.services.analyses.submission import Wanted
 from app.store.repositories.branch_commits import FOUND
 from tasks import wiring
 from tasks.analysis import look_of
+from tests.tiers import few
 from tests.web.places import REPRO, Place
 
 #: Later commits of other branches; are_known: whether they are known to be elsewhere.
@@ -31,7 +32,7 @@ OTHERS = """
     SELECT codebase_id, commit_sha, false, now() FROM made WHERE :are_known"""
 
 
-@pytest.mark.parametrize("named", ["HEAD", "its id", "main", "refs/heads/main"])
+@pytest.mark.parametrize("named", few(1, ["HEAD", "its id", "main", "refs/heads/main"]))
 def test_a_commit_that_was_analysed_before_it_came_onto_the_branch_is_followed(place: Place, named: str) -> None:
     user = place.web.user()
     place.commit(1)
@@ -50,6 +51,7 @@ def test_a_commit_that_was_analysed_before_it_came_onto_the_branch_is_followed(p
     assert place.listed(user) == {3}
 
 
+@pytest.mark.proof
 def test_all_commits_of_a_merge_are_followed(place: Place) -> None:
     user = place.web.user()
     place.commit(1)
@@ -85,6 +87,7 @@ def test_where_everybody_names_the_branch_a_worker_finds_out_what_head_is(place:
         assert tx.run(text("SELECT default_branch FROM codebases")).scalar_one() == "trunk"
 
 
+@pytest.mark.proof
 def test_of_a_repository_one_look_waits_and_they_are_a_minute_apart(place: Place) -> None:
     users = [place.web.user() for _ in range(3)]
     main = place.commit(1)
@@ -140,6 +143,7 @@ def test_what_is_submitted_while_a_worker_looks_gets_a_look_of_its_own(place: Pl
     assert place.shown() == ("2", 2, [2, 1])
 
 
+@pytest.mark.proof
 def test_a_look_at_head_that_took_long_takes_no_later_commit_off_the_branch(place: Place) -> None:
     user = place.web.user()
     first = place.commit(1)
@@ -175,6 +179,7 @@ def test_a_submission_knows_when_its_host_was_asked(place: Place, monkeypatch: p
     assert place.shown() == ("2", 2, [2, 1])
 
 
+@pytest.mark.proof
 def test_head_is_the_newest_although_a_commit_before_it_has_a_date_in_the_future(place: Place) -> None:
     user = place.web.user()
     place.commit(1)

@@ -69,6 +69,7 @@ def test_the_history_says_since_when_and_what_else_changed_then(web: Web) -> Non
     assert page.count('height="28"><title>') == 1  # this commit
 
 
+@pytest.mark.proof
 def test_a_test_that_is_not_in_the_result_has_no_page(web: Web) -> None:
     first = done(web, "one", file("a.py", a_test("test_a", suites=("Cart",))), at=1)
     done(web, "two", file("a.py", a_test("test_b")), at=2)

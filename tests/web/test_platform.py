@@ -174,6 +174,7 @@ def gunicorn(database_url: str, uow: UnitOfWork, tmp_path: Path) -> Iterator[int
         yield port
 
 
+@pytest.mark.proof
 def test_the_real_server_serves_and_refuses(gunicorn: int) -> None:
     status, body = ask(gunicorn, "POST", "/api/v1/analyses", {"repository": "acme/shop", "commit": "a" * 40})
     assert status == 202, body
@@ -215,6 +216,7 @@ NO_HTTP = (
 )  # fmt: skip
 
 
+@pytest.mark.proof
 def test_malformed_chunks_and_what_is_no_http_are_400_problems(gunicorn: int) -> None:
     for sent in (*(CHUNKED + body for body in BROKEN_CHUNKS), *NO_HTTP):
         lines, _, document = raw(gunicorn, sent.encode("latin-1")).partition(b"\r\n\r\n")

@@ -76,6 +76,7 @@ def test_a_large_read_counts_as_several(make_web: Callable[..., Web]) -> None:
     assert left(light)["reads"][0] - left(heavy)["reads"][0] == 8
 
 
+@pytest.mark.proof
 def test_pages_tell_it_too_and_a_page_that_is_refused(web: Web) -> None:
     answers = [web.client.get("/docs/api") for _ in range(5)]
     assert [answer.status_code for answer in answers] == [200] * 4 + [429]

@@ -146,6 +146,7 @@ def test_the_exports_of_what_is_not_there_hold_no_place(web: Web) -> None:
     assert not lanes(web).exports._taken
 
 
+@pytest.mark.proof
 def test_all_processes_of_the_web_together_grant_the_documented_reads(
     web: Web, database_url: str, tmp_path: Path
 ) -> None:

@@ -6,6 +6,7 @@ import pytest
 from service_harness.application import Web
 from sqlalchemy import text
 
+from tests.tiers import few
 from tests.web.test_readiness import Refuse, refuse  # noqa: F401 - a fixture
 
 #: Each read would note its use again.
@@ -26,7 +27,7 @@ FULL = """
     CREATE TRIGGER refuse_note BEFORE UPDATE ON {table} FOR EACH ROW EXECUTE FUNCTION refuse_note()"""
 
 
-@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("path", few(2, PATHS))
 @pytest.mark.parametrize("who", ["visitor", "token", "session"])
 def test_a_read_is_answered_by_a_database_that_is_read_only(web: Web, refuse: Refuse, path: str, who: str) -> None:  # noqa: F811
     user = web.user()

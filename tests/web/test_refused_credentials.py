@@ -9,6 +9,7 @@ from service_harness.application import Web, csrf
 
 from app.services.accounts import tokens
 from app.web.limits.read_costs import READS
+from tests.tiers import few
 from tests.web.transactions import transactions
 
 LIMIT = 5
@@ -78,7 +79,7 @@ def test_a_token_that_has_ended_counts_with_the_refused_ones(web: Web) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/sign-in", "/reset", "/sign-in/password", "/sign-in/passkey", "/forgot", "/sign-out", "/language"]
+    "path", few(3, ["/sign-in", "/reset", "/language", "/sign-in/password", "/sign-in/passkey", "/forgot", "/sign-out"])
 )
 def test_forms_that_anybody_may_send_count_as_reads(web: Web, path: str) -> None:
     page = web.client.get("/sign-in")

@@ -20,6 +20,8 @@ from service_harness.application import Web
 from app.web.jobs.shapes import JobShape, WaitShape
 from tests.tiers import proofs
 
+pytestmark = pytest.mark.proof
+
 CHECKS = [
     not_a_server_error,
     status_code_conformance,

@@ -94,6 +94,7 @@ def test_a_result_is_narrowed_by_kind_condition_and_what_files_are_about(
     assert ([row["name"] for row in exported["items"]], exported["total"]) == (names, len(names))
 
 
+@pytest.mark.proof
 def test_kinds_and_conditions_are_offered_where_there_are_several(web: Web) -> None:
     page = web.client.get(done(web, *mixed())).text
     assert 'value="benchmark">benchmark (1)' in page

@@ -22,6 +22,8 @@ from tests.tiers import proofs
 from tests.web.serving import ask, serving
 from tests.web.signing_in import Signers, form, send
 
+pytestmark = pytest.mark.proof
+
 SOCKETS = int(os.environ.get("SOCKETS", "60"))
 #: What slow clients may add to health: generous, as machines are slow; the proof on a quiet machine says 0.1.
 SECONDS = float(os.environ.get("SOCKETS_SECONDS", "4"))
@@ -138,7 +140,6 @@ def test_health_answers_under_many_slow_connections(kind: str, port: int, web: W
         assert took < alone + SECONDS
 
 
-@pytest.mark.proof
 def test_health_answers_under_all_kinds_at_once(port: int, web: Web, long_result: str) -> None:
     watched = web.submit("watched").json["id"]
     alone = slowest(port)
@@ -152,7 +153,6 @@ def test_health_answers_under_all_kinds_at_once(port: int, web: Web, long_result
         assert took < alone + SECONDS
 
 
-@pytest.mark.proof
 def test_a_read_is_answered_while_many_addresses_sign_in(web: Web, database_url: str, tmp_path: Path) -> None:
     """In the control as many are connected, and two of them sign in, so the processors are as busy."""
     path = f"/api/v1/analyses/{web.submit('read').json['id']}"
@@ -168,7 +168,6 @@ def test_a_read_is_answered_while_many_addresses_sign_in(web: Web, database_url:
     assert took < max(READ_SECONDS, 2 * control), told
 
 
-@pytest.mark.proof
 def test_who_is_signed_in_confirms_the_password_while_many_addresses_sign_in(
     web: Web, database_url: str, tmp_path: Path
 ) -> None:

@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Page
 from service_harness.application import Web
 
+from tests.tiers import few
 from tests.web.browser import chromium
 from tests.web.made_up import AT, COMMIT, HOSTILE, hostile, large, shop, specification
 from tests.web.specification_scenes import (
@@ -45,7 +46,7 @@ def tab() -> Iterator[Page]:
         yield browser.new_page()
 
 
-@pytest.mark.parametrize("name", SPECIFICATION_SCENES)
+@pytest.mark.parametrize("name", few(4, SPECIFICATION_SCENES))
 def test_no_page_has_what_the_policy_forbids(name: str, web: Web) -> None:
     text = web.client.get(SPECIFICATION_SCENES[name].build(web)).text
     elements = Shown(text).elements
@@ -210,6 +211,7 @@ def visible_lines(seen: Page) -> int:
     return seen.locator(".behaviours li:visible").count()
 
 
+@pytest.mark.proof
 def test_typing_filters_what_is_on_the_page(tab: Page, web: Web) -> None:
     with opened(tab, web, shown("specifications/specification.html", lambda: document_page(large()))(web)) as seen:
         assert visible_lines(seen) == 0  # all are closed
@@ -224,6 +226,7 @@ def test_typing_filters_what_is_on_the_page(tab: Page, web: Web) -> None:
         assert seen.inner_text("[data-told]") == "28,000 behaviours, 560 of them on this page."
 
 
+@pytest.mark.proof
 def test_what_the_server_found_stays_until_somebody_types(tab: Page, web: Web) -> None:
     with opened(
         tab, web, shown("specifications/specification.html", lambda: document_page(shop(), q="orders"))(web)
@@ -235,6 +238,7 @@ def test_what_the_server_found_stays_until_somebody_types(tab: Page, web: Web) -
         assert visible_lines(seen) == 7
 
 
+@pytest.mark.proof
 def test_a_link_of_the_contents_opens_its_feature(tab: Page, web: Web) -> None:
     with opened(tab, web, shown("specifications/specification.html", lambda: document_page(large()))(web)) as seen:
         seen.click("nav.contents a >> text=Feature 13")
@@ -243,6 +247,7 @@ def test_a_link_of_the_contents_opens_its_feature(tab: Page, web: Web) -> None:
         assert seen.locator("details.feature[open] h3").all_inner_texts() == ["Feature 13"]
 
 
+@pytest.mark.proof
 def test_print_has_everything_of_a_sheet_and_no_controls(tab: Page, web: Web) -> None:
     with opened(
         tab, web, shown("specifications/specification.html", lambda: document_page(large(2, 3, 100), owners()))(web)

@@ -304,6 +304,7 @@ def test_versions_languages_and_commits_lead_to_each_other(web: Web, ann: Accoun
     assert web.client.get(f"{old}/compare/{waiting.rpartition('/')[2]}").status_code == 409
 
 
+@pytest.mark.proof
 def test_the_history_says_where_it_counts_no_changes_and_tells_them_once_compared(web: Web, ann: Account) -> None:
     def pair(*names: str) -> list[FileRow]:
         tests = [a_test(f"test_{n}", line=n) for n in range(1, 2_600)] + [a_test(name) for name in names]

@@ -44,6 +44,7 @@ def test_the_sheets_together_are_the_document_and_none_is_too_large(size: tuple[
     assert [sentence for one in every for sentence in sentences(one)] == whole(of)
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("made", [shop, specification, large, partial(large, 1, 1, 28_000), partial(large, 3, 3, 777)])
 def test_a_leaf_is_the_sheet_and_reads_no_feature_of_another(made: Callable[[], Specification]) -> None:
     of = made()

@@ -80,6 +80,7 @@ FORGED = (
 )  # fmt: skip
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("trusts", ["false", "true"])
 def test_no_header_of_a_client_moves_the_path_the_host_or_the_scheme(
     web: Web,

@@ -131,6 +131,7 @@ def test_nobody_waits_for_the_bell_alone_without_listen(reader: Read, send: Any)
     assert monotonic() - began < 30  # the poll comes after a minute
 
 
+@pytest.mark.proof
 def test_rows_expire_and_are_removed(broker: Broker, reader: Read, send: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fanout, "TIDY_SECONDS", (0.05, 0.2))
     patient, hasty = reader(), reader(ttl=0.2)
@@ -176,6 +177,7 @@ def test_a_queue_that_is_shared_stays_a_row_though_it_is_not_durable(broker: Bro
     assert broker.query("SELECT name FROM kombu_queue") == [("shared",)]
 
 
+@pytest.mark.proof
 def test_a_queue_with_one_consumer_is_reached_by_its_name_too(broker: Broker, send: Any) -> None:
     waiting = Reader(broker.kombu(), Queue("results", durable=False, auto_delete=True))
     send("result", Exchange(""), "results", declare=False)

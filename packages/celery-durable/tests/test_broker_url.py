@@ -107,6 +107,7 @@ def test_a_direct_url_gets_the_same_words_or_is_refused() -> None:
         arguments(ssl=True, transport_options={"direct_url": "postgresql://direct/shop?sslmode=disable"})
 
 
+@pytest.mark.proof
 def test_a_server_without_tls_is_not_written_to_when_tls_is_asked_for(broker: Broker) -> None:
     app = Celery(set_as_current=False, broker=f"durable+{broker.url}")
     app.conf.update(broker_use_ssl=True, task_publish_retry=False, task_ignore_result=True)

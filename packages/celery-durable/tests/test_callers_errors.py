@@ -31,6 +31,7 @@ def test_a_lock_that_is_not_free_in_time_reaches_the_caller(broker: Broker) -> N
             broker.send("nothing", headers={"unique_key": "k"}, producer=producer_in(caller))
 
 
+@pytest.mark.proof
 def test_a_deadlock_reaches_the_caller_that_it_is_resolved_at(broker: Broker) -> None:
     def hold_both(caller: Any, second: str) -> type[BaseException] | None:
         try:

@@ -64,6 +64,7 @@ def test_immutable_links_take_no_result_in_nested_chains(broker: Standing, task:
     assert value(result.parent.parent.parent) == 11
 
 
+@pytest.mark.proof
 def test_a_group_runs_all_of_its_tasks(broker: Standing, task: Any) -> None:
     assert value(group(task("add", number, 1) for number in range(20))()) == list(range(1, 21))
 
@@ -81,11 +82,13 @@ def test_a_chord_whose_header_breaks_fails_and_does_not_run_its_body(broker: Sta
     assert broker.told(result.id) == []
 
 
+@pytest.mark.proof
 def test_a_chord_in_a_chain_is_passed_through(broker: Standing, task: Any) -> None:
     result = chain(task("add", 1), group(task("add", 1), task("add", 2)), task("total"), task("add", 10))()
     assert value(result) == 15
 
 
+@pytest.mark.proof
 def test_a_waiting_chord_is_one_message_that_is_retried_in_place(broker: Standing, task: Any) -> None:
     chord([task("add", 1), task("add", 2, countdown=1.5)], task("total"))()
     waits = 'SELECT retry_count FROM kombu_message WHERE payload LIKE \'%%"task":"celery.chord_unlock"%%\''
@@ -107,6 +110,7 @@ def test_chunks_are_a_few_messages_with_many_calls(broker: Standing, task: Any) 
     assert len(result) == 2
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("how", ["one", "chain", "chord"])
 def test_a_task_that_is_replaced_is_run_under_its_id(broker: Standing, task: Any, how: str) -> None:
     results = [task("replaced", how).apply_async() for _ in range(5)]

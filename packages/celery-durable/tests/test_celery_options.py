@@ -28,6 +28,7 @@ def runs(broker: Standing, task_id: str, what: str = "ran") -> int:
 # -- when ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("zone", [UTC, timezone(timedelta(hours=5, minutes=30)), None], ids=["utc", "+05:30", "naive"])
 def test_an_absolute_eta_is_met_and_not_run_ahead_of(broker: Standing, zone: timezone | None) -> None:
     due = datetime.now(UTC) + timedelta(seconds=0.6)
@@ -43,6 +44,7 @@ def test_an_eta_in_the_past_runs_at_once(broker: Standing) -> None:
     assert runs(broker, task_id) == 1
 
 
+@pytest.mark.proof
 def test_a_countdown_counts_from_the_publish(broker: Standing) -> None:
     sent = datetime.now(UTC).timestamp()
     task_id = broker.send("report", countdown=0.6)
@@ -50,6 +52,7 @@ def test_a_countdown_counts_from_the_publish(broker: Standing) -> None:
     assert 0.6 <= broker.told(task_id)[0]["at"] - sent < SOON_SECONDS
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("absolute", [False, True], ids=["seconds", "datetime"])
 def test_a_message_that_expired_before_its_start_is_never_run_and_gone(broker: Standing, absolute: bool) -> None:
     soon = datetime.now(UTC) + timedelta(seconds=0.2) if absolute else 0.2
@@ -125,6 +128,7 @@ def test_a_task_that_may_retry_twice_runs_three_times_and_has_failed_then(broker
     wait_for(lambda: f"[{task_id}] raised unexpected: KeyError('worn out')" in broker.log.text)
 
 
+@pytest.mark.proof
 def test_an_automatic_retry_waits_its_backoff_in_the_table(broker: Standing) -> None:
     task_id = broker.send("autoretried")
     wait_for(lambda: broker.value("SELECT count(*) FROM kombu_message WHERE delay_reason = 'retry'"))
@@ -210,6 +214,7 @@ def test_a_soft_limit_is_raised_in_the_task(broker: Standing) -> None:
     assert runs(broker, task_id, "told to stop") == 1
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     ("name", "runs", "reasons"),
     [
@@ -235,6 +240,7 @@ def test_a_linked_task_runs_with_the_result_and_a_link_error_with_the_failure(br
     assert (broker.query(said, "good"), broker.query(said, "bad")) == ([(["gift"],)], [([failed],)])
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("seconds", [0, 1.5])
 @pytest.mark.parametrize("how", ["retry", "replace"])
 def test_a_task_that_is_acknowledged_early_may_retry_and_be_replaced(

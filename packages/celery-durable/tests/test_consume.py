@@ -73,6 +73,7 @@ def test_a_message_published_later_wakes_the_consumer(broker: Broker, taker: Tak
     assert monotonic() - began < 30  # the poll comes after a minute
 
 
+@pytest.mark.proof
 def test_a_delayed_message_comes_when_it_is_due_and_without_its_eta(broker: Broker, taker: Take) -> None:
     waiting = taker(poll_seconds=60)
     waiting.look(0.05)
@@ -147,6 +148,7 @@ def test_a_held_lease_is_renewed_beyond_its_length(broker: Broker, taker: Take) 
     assert broker.value("SELECT delivery_count FROM kombu_message") == 1
 
 
+@pytest.mark.proof
 def test_a_node_whose_sessions_are_gone_loses_its_leases_long_before_they_end(broker: Broker, taker: Take) -> None:
     broker.send("work")
     dead, heir = taker(lease_seconds=120), taker(lease_seconds=120)
@@ -160,6 +162,7 @@ def test_a_node_whose_sessions_are_gone_loses_its_leases_long_before_they_end(br
     assert monotonic() - began < 60
 
 
+@pytest.mark.proof
 def test_a_consumer_survives_the_end_of_all_sessions_and_keeps_its_lease(broker: Broker, taker: Take) -> None:
     broker.send("work", task_id="held")
     steady = taker()
@@ -272,6 +275,7 @@ def test_without_listen_the_poll_finds_what_is_ready(broker: Broker, taker: Take
     assert broker.left() == 0
 
 
+@pytest.mark.proof
 def test_a_single_get_leases_one_message(broker: Broker) -> None:
     for name in "ab":
         broker.send("work", task_id=name)

@@ -89,6 +89,7 @@ class TestAClaimThatWasNotOnDisk:
         (message,) = one.take(1)
         return one, message
 
+    @pytest.mark.proof
     def test_is_undone_by_a_crash_and_the_message_is_delivered_again(self, broker: Broker) -> None:
         one, old = self.claimed(broker)
         assert broker.value("SELECT pg_current_wal_flush_lsn() < pg_current_wal_insert_lsn()")
@@ -101,6 +102,7 @@ class TestAClaimThatWasNotOnDisk:
         new.ack()
         wait_for(lambda: one.look() or broker.left() == 0)
 
+    @pytest.mark.proof
     def test_is_made_durable_by_the_first_write_of_its_task(self, broker: Broker) -> None:
         one, message = self.claimed(broker)
         broker.query("UPDATE kombu_message SET started_at = now()")
@@ -144,6 +146,7 @@ def test_a_consumer_that_stops_in_the_middle_of_its_claim_holds_up_no_other(brok
     assert {message.headers["delivery_count"] for message in one.take(30)} == {1}
 
 
+@pytest.mark.proof
 def test_a_worker_that_is_frozen_is_replaced_and_harms_nothing_when_it_thaws(broker: Broker) -> None:
     short = {"BROKER_TEST_LEASE": "1", "BROKER_TEST_HEARTBEAT": "0.3", "BROKER_TEST_MULTIPLIER": "1"}
     frozen, heir = (broker.worker("-c", "1", **short) for _ in range(2))

@@ -46,6 +46,7 @@ def looks(broker: Broker, worker: Worker, number: int) -> None:
     )
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     ("pool", "heart", "back"),
     [("solo", False, 1), ("solo", True, 1), ("prefork", True, 2)],
@@ -74,6 +75,7 @@ def test_a_long_task_whose_worker_loses_its_sessions_again_and_again_runs_once(
     assert broker.query("SELECT reason FROM kombu_dead_letter") == []
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("pool", ["solo", "prefork"])
 def test_a_killed_worker_s_task_runs_again_long_before_its_lease_ends(broker: Broker, pool: str) -> None:
     """Control: the same two workers, and the one that runs the task is dead."""
@@ -117,6 +119,7 @@ def test_a_consumer_that_is_busy_while_its_session_ends_keeps_what_it_holds(brok
     wait_for(lambda: busy.look() or broker.left() == 0)
 
 
+@pytest.mark.proof
 def test_a_renewal_that_comes_late_does_not_bring_a_lease_back_under_a_dead_lock(broker: Broker, taker: Take) -> None:
     one = taker()
     message = started(broker, one)
@@ -221,6 +224,7 @@ def test_a_name_that_a_stopping_node_of_the_release_before_took_away_comes_back(
     assert broker.query("SELECT lock, name FROM kombu_node") == named
 
 
+@pytest.mark.proof
 def test_a_claim_that_an_ended_session_commits_late_does_not_wait_for_the_end_of_its_lease(
     broker: Broker, taker: Take
 ) -> None:
@@ -238,6 +242,7 @@ def test_a_claim_that_an_ended_session_commits_late_does_not_wait_for_the_end_of
     one.take(1)
 
 
+@pytest.mark.proof
 def test_an_idle_node_has_one_session_and_one_that_holds_a_message_a_second_one(broker: Broker) -> None:
     worker = broker.worker("-c", "1")
     assert len(sessions(broker, worker)) == 1
@@ -246,6 +251,7 @@ def test_an_idle_node_has_one_session_and_one_that_holds_a_message_a_second_one(
     broker.query("INSERT INTO runs (what) VALUES ('release')")
 
 
+@pytest.mark.proof
 def test_what_a_killed_node_ran_starts_on_a_new_one_before_anything_that_waited(broker: Broker) -> None:
     doomed = broker.worker("-c", "4")
     for number in range(40):

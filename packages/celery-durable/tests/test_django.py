@@ -57,9 +57,7 @@ def test_migrate_makes_the_tables_and_makemigrations_has_nothing_to_add(shop: Sh
         shop.driver != "psycopg2"
     )
     assert shop.broker.value("SELECT version FROM kombu_schema") == schema.VERSION
-    shop.does(
-        "from django.core.management import call_command; call_command('makemigrations', check=True, verbosity=0)"
-    )
+    shop.does("from django.core.management import call_command as do; do('makemigrations', check=True, verbosity=0)")
     shop.does("""
         from django.core.management import call_command
         call_command("migrate", "celery_durable", "zero", verbosity=0)
@@ -209,6 +207,7 @@ answer = seen
     assert waiting(quiet) == ["alone", "kept"]
 
 
+@pytest.mark.proof
 def test_a_worker_runs_what_was_committed_and_retries_and_replaces_within_a_transaction(quiet: Shop) -> None:
     worker = quiet.worker()
     quiet.does("""
@@ -231,6 +230,7 @@ def test_a_worker_runs_what_was_committed_and_retries_and_replaces_within_a_tran
     assert worker.stop() == 0
 
 
+@pytest.mark.proof
 def test_what_a_task_sends_about_itself_waits_for_the_block_that_holds_its_message(quiet: Shop) -> None:
     worker = quiet.worker()
     names = ["commits", "deletes", "fails", "replaces", "retries", "starts"]

@@ -55,6 +55,7 @@ def does(shop: Shop, program: str, who: str = "root") -> Any:
     return shop.does(f"WHO = {who!r}\n{LOOK}\n{program}")
 
 
+@pytest.mark.proof
 @pytest.mark.usefixtures("letters")
 def test_a_queue_is_paused_and_resumed(shop: Shop) -> None:
     paused = "SELECT name FROM broker_queue WHERE paused_at IS NOT NULL"
@@ -64,6 +65,7 @@ def test_a_queue_is_paused_and_resumed(shop: Shop) -> None:
     assert shop.broker.query(paused) == []
 
 
+@pytest.mark.proof
 def test_dead_letters_are_redriven_and_dropped(shop: Shop, letters: list[int]) -> None:
     first, second, third = letters
     shop.broker.query("UPDATE kombu_dead_letter SET queue = 'gone' WHERE id = %s RETURNING 1", second)

@@ -133,6 +133,7 @@ def test_the_commands_of_a_page_exist(page: str) -> None:
         durable.commands[name].make_context(name, arguments)
 
 
+@pytest.mark.proof
 def test_an_order_and_its_message_are_committed_together(broker: Broker, tmp_path: Path) -> None:
     broker.query(ORDERS)
     shop, async_shop = (block.replace("me@localhost/shop", place(broker)) for block in blocks(
@@ -145,6 +146,7 @@ def test_an_order_and_its_message_are_committed_together(broker: Broker, tmp_pat
     assert waiting(broker) == 2
 
 
+@pytest.mark.proof
 def test_a_django_project_is_what_the_page_shows(broker: Broker, tmp_path: Path) -> None:
     broker.query("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
     [block] = blocks("django", "python")

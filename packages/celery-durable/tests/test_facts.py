@@ -65,6 +65,7 @@ def test_a_queue_nobody_used_has_nothing(queues: Broker) -> None:
     assert facts(queues) == QueueFacts("main", False, 0, 0.0, 0, 0, 0, 0, 0, [])
 
 
+@pytest.mark.proof
 def test_each_message_counts_once_where_it_is(queues: Broker) -> None:
     for number in range(9):
         queues.send("work", task_id=str(number), headers={"tenant": "bob" if number < 6 else None})
@@ -87,6 +88,7 @@ def test_each_message_counts_once_where_it_is(queues: Broker) -> None:
     assert facts(queues, "other") == QueueFacts("other", True, 0, 0.0, 0, 1, 0, 0, 0, [])
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("listen", [True, False])
 def test_leases_count_with_and_without_a_lock_and_after_their_end(queues: Broker, listen: bool) -> None:
     for _ in range(30):
@@ -109,6 +111,7 @@ def test_numbers_are_exact_up_to_ten_thousand(queues: Broker) -> None:
     assert found.estimated == []
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("number", [10_500, 40_000])
 def test_more_are_estimated_wherever_they_lie(queues: Broker, number: int) -> None:
     for state in ("delayed", "ready", "parked"):
@@ -124,6 +127,7 @@ def test_more_are_estimated_wherever_they_lie(queues: Broker, number: int) -> No
         assert abs(getattr(found, name) / actual - 1) < NEAR, name
 
 
+@pytest.mark.proof
 def test_the_groups_with_the_most_waiting_come_first(queues: Broker) -> None:
     fill(queues, "ready", 300, group="'ann'")
     fill(queues, "parked", 200, group="'bob'")
@@ -144,6 +148,7 @@ def test_the_groups_with_the_most_waiting_come_first(queues: Broker) -> None:
     assert groups(queues, group="nobody") == [GroupFacts("nobody", 0, 0.0, 0, 0, 0, [])]
 
 
+@pytest.mark.proof
 def test_in_a_full_queue_the_large_groups_are_found_and_one_is_counted(queues: Broker) -> None:
     fill(queues, "ready", 30_000, group="'small' || n % 1000")
     fill(queues, "ready", 20_000, group="'large'")
@@ -160,6 +165,7 @@ def test_in_a_full_queue_the_large_groups_are_found_and_one_is_counted(queues: B
     assert groups(queues, group="second")[0][4:] == (9_000, 0, [])
 
 
+@pytest.mark.proof
 def test_what_an_old_transaction_keeps_does_not_count(queues: Broker) -> None:
     with old_transaction(queues):
         fill(queues, "ready", 3000)
@@ -169,6 +175,7 @@ def test_what_an_old_transaction_keeps_does_not_count(queues: Broker) -> None:
     assert (found.ready, found.parked, found.estimated) == (1000, 1000, [])
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("analyzed", [True, False], ids=["statistics", "no statistics"])
 def test_what_is_read_is_bounded_however_many_wait(queues: Broker, analyzed: bool) -> None:
     if not analyzed:
@@ -185,6 +192,7 @@ def test_what_is_read_is_bounded_however_many_wait(queues: Broker, analyzed: boo
         assert sum(node.get("Rows Removed by Filter", 0) for node in reads) == 0
 
 
+@pytest.mark.proof
 def test_producers_of_other_kinds_count_too(queues: Broker) -> None:
     queues.send("work")
     assert queues.value("SELECT count(*) FROM kombu_message WHERE rank IS NOT NULL") == 1

@@ -45,6 +45,7 @@ def pass_(broker: Broker, seconds: float) -> None:
     wait_for(lambda: broker.value("SELECT clock_timestamp() > %s", end))
 
 
+@pytest.mark.proof
 def test_the_other_leases_of_the_node_are_renewed(broker: Broker, locker: Locker) -> None:
     for name in ("locked", "free"):
         broker.send("work", task_id=name)
@@ -58,6 +59,7 @@ def test_the_other_leases_of_the_node_are_renewed(broker: Broker, locker: Locker
     assert (heir.got, broker.value(HELD, "free")) == ([], token["free"])
 
 
+@pytest.mark.proof
 def test_a_lease_that_was_locked_for_a_moment_is_renewed_soon_after(broker: Broker, locker: Locker) -> None:
     broker.send("work", task_id="locked")
     one = taker(broker)
@@ -70,6 +72,7 @@ def test_a_lease_that_was_locked_for_a_moment_is_renewed_soon_after(broker: Brok
     assert broker.value(HELD, "locked") == message.headers["lease_token"]
 
 
+@pytest.mark.proof
 def test_acknowledgements_and_claims_go_on_and_the_locked_one_follows(broker: Broker, locker: Locker) -> None:
     for name in ("locked", "free"):
         broker.send("work", task_id=name)
@@ -85,6 +88,7 @@ def test_acknowledgements_and_claims_go_on_and_the_locked_one_follows(broker: Br
     wait_for(lambda: one.look(0.1) or broker.query("SELECT task_id FROM kombu_message") == [("next",)])
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("how", ["reject", "requeue"])
 def test_a_delivery_that_ends_otherwise_is_written_down_when_its_row_is_free(
     broker: Broker, locker: Locker, how: str
@@ -104,6 +108,7 @@ def test_a_delivery_that_ends_otherwise_is_written_down_when_its_row_is_free(
         assert [message.headers["delivery_count"] for message in one.take(1)] == [2]
 
 
+@pytest.mark.proof
 def test_a_node_that_closes_hands_the_others_back_and_the_locked_one_is_found_later(
     broker: Broker, locker: Locker
 ) -> None:

@@ -41,6 +41,7 @@ def strict(server: PostgresServer, tmp_path: Path, request: pytest.FixtureReques
         yield broker
 
 
+@pytest.mark.proof
 def test_every_session_of_the_transport_is_read_committed(strict: Standing) -> None:
     assert strict.value("SHOW transaction_isolation") != "read committed"
     worker = strict.worker("-c", "2", "-I", TASKS, BROKER_TEST_REMOTE="1", BROKER_TEST_HEARTBEAT="0.1")
@@ -146,6 +147,7 @@ def test_a_clock_that_is_ahead_does_not_delay_what_is_published_in_a_serializabl
     assert [message.headers["id"] for message in taken.take(1)] == ["one"]
 
 
+@pytest.mark.proof
 def test_a_retry_in_a_serializable_transaction_comes_back(broker: Broker, callers: list[Any], taker: Take) -> None:
     taken = taker("main", prefetch=10, poll_seconds=60)
     [message] = taken.take(1)

@@ -36,6 +36,7 @@ def test_a_publisher_hears_what_to_run(empty: Broker) -> None:
         empty.kombu(schema="post").Producer().publish({}, routing_key="main")
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("options", [{}, {"BROKER_TEST_REMOTE": "1"}, {"BROKER_TEST_LISTEN": "0"}])
 def test_a_worker_ends_with_that_sentence_and_no_stack(empty: Broker, options: dict[str, str]) -> None:
     worker = empty.worker("-c", "1", ready=False, **options)
@@ -58,6 +59,7 @@ def test_a_database_of_an_older_release_is_named_as_such(empty: Broker) -> None:
         empty.kombu().transport.prepare(node)
 
 
+@pytest.mark.proof
 def test_a_worker_that_serves_outlives_the_loss_of_a_table(broker: Broker) -> None:
     worker = broker.worker("-c", "1")
     broker.query("ALTER TABLE durable_message RENAME TO away; SELECT pg_notify('kombu_message', 'main')")
@@ -67,6 +69,7 @@ def test_a_worker_that_serves_outlives_the_loss_of_a_table(broker: Broker) -> No
     wait_for(lambda: broker.left() == 0 and broker.ended() == 1)
 
 
+@pytest.mark.proof
 def test_the_command_creates_the_schema_that_it_names(broker: Broker) -> None:
     broker.stack.callback(broker.query, "DROP SCHEMA IF EXISTS fresh CASCADE")
     argv = [sys.executable, "-m", "celery_durable.schema", broker.url, "fresh"]

@@ -98,6 +98,7 @@ def in_each_state(broker: Broker) -> None:
     assert broker.value("SELECT delay_reason FROM kombu_message WHERE task_id = 'parked'") == "parked"
 
 
+@pytest.mark.proof
 def test_each_message_stands_where_it_stood(old: Broker) -> None:
     in_each_state(old)
     before = old.query(WIDE)
@@ -283,6 +284,7 @@ def test_a_lease_without_a_message_ends(old: Broker) -> None:
     assert old.value("SELECT leased FROM broker_facts") == 0
 
 
+@pytest.mark.proof
 def test_a_session_that_used_the_tables_the_other_way_round_is_no_victim(
     old: Broker, threads: ThreadPoolExecutor
 ) -> None:

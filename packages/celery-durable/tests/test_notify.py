@@ -108,6 +108,7 @@ def test_who_looks_in_time_by_itself_is_not_told_of_what_is_due_later(broker: Br
         broker.query("DELETE FROM kombu_message")
 
 
+@pytest.mark.proof
 def test_what_nobody_was_told_of_is_delivered_when_it_is_due(broker: Broker, listener: Listener) -> None:
     quick = Taker(broker.kombu(poll_seconds=0.5), ("main",), 1)
     quick.look(0.1)
@@ -216,6 +217,7 @@ def test_publishers_do_not_wait_for_each_other(broker: Broker) -> None:
     assert broker.left() == 3
 
 
+@pytest.mark.proof
 def test_no_message_is_left_with_a_sleeper_whatever_the_order(broker: Broker) -> None:
     """Publishers of all speeds against a consumer that falls asleep between any two messages."""
     number, publishers = 150, 4

@@ -28,6 +28,7 @@ def work(broker: Broker) -> Any:
     return lambda *args, **options: broker.app.signature(f"{PREFIX}.work", args=args, options=options)
 
 
+@pytest.mark.proof
 def test_a_group_is_one_commit_also_beyond_one_insert(broker: Broker, work: Any) -> None:
     result = group(work(number) for number in range(2500)).apply_async()
     assert len(result.results) == 2500
@@ -124,12 +125,14 @@ def test_a_commit_whose_answer_is_lost_is_not_made_twice(broker: Broker, work: A
     assert broker.query(STORED) == [(20, 1)]
 
 
+@pytest.mark.proof
 def test_without_a_server_the_error_is_kombu_s(broker: Broker, work: Any) -> None:
     broker.app.conf.broker_url = "durable://nobody@127.0.0.1:1/nothing"
     with pytest.raises(OperationalError):
         group(work(number) for number in range(3)).apply_async(retry=False)
 
 
+@pytest.mark.proof
 def test_other_transports_publish_as_before(work: Any) -> None:
     script = """
 import celery_durable.transport
@@ -143,6 +146,7 @@ with app.connection_for_read() as connection:
     assert found.stdout == "3\n"
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("first", ["import celery_durable\nimport celery", "import celery\nimport celery_durable"])
 def test_the_first_group_of_a_process_is_one_commit(broker: Broker, first: str) -> None:
     script = f"""

@@ -34,6 +34,7 @@ def drain(taker: Taker, number: int) -> str:
     return "".join(order)
 
 
+@pytest.mark.proof
 def test_a_group_of_thousands_delays_anothers_first_message_by_what_is_leased_only(
     broker: Broker, taker: Callable[..., Taker]
 ) -> None:
@@ -82,6 +83,7 @@ def test_messages_without_a_group_are_one_group(broker: Broker, taker: Callable[
     assert drain(taker(), 10) == "-a" * 5
 
 
+@pytest.mark.proof
 def test_a_thousand_delayed_messages_that_become_due_at_once_take_their_turns(
     broker: Broker, taker: Callable[..., Taker]
 ) -> None:
@@ -120,6 +122,7 @@ def test_a_retry_without_a_countdown_takes_its_turn_again(broker: Broker, taker:
     assert drain(one, 6) == "babab" + "a"
 
 
+@pytest.mark.proof
 def test_a_message_that_was_committed_late_is_found(broker: Broker, taker: Callable[..., Taker]) -> None:
     late = broker.connect()
     fill(broker, "a", 1)

@@ -82,6 +82,7 @@ def test_a_woken_message_is_next_whoever_waits(broker: Broker, ann: list[str]) -
     assert "ann0" in ids(got)
 
 
+@pytest.mark.proof
 def test_a_running_task_parks_itself_with_its_group(broker: Broker) -> None:
     # before there is a worker: what is published while a group is parked may not see it, and stays ready
     for number in range(3):
@@ -99,6 +100,7 @@ def test_a_running_task_parks_itself_with_its_group(broker: Broker) -> None:
     assert worker.stop() == 0
 
 
+@pytest.mark.proof
 def test_a_parked_group_that_nobody_wakes_is_tried_after_its_time(broker: Broker, ann: list[str]) -> None:
     committed(broker, park, "ann", seconds=0.2)
     broker.query("UPDATE kombu_group SET probe_at = 'infinity'")
@@ -122,6 +124,7 @@ def test_a_publish_under_way_keeps_the_group_parked(broker: Broker, ann: list[st
     assert broker.value("SELECT count(*) FROM kombu_group") == 0
 
 
+@pytest.mark.proof
 def test_waking_does_not_read_what_waits(broker: Broker) -> None:
     broker.query("INSERT INTO kombu_queue (name) VALUES ('main')")
     broker.query(

@@ -22,6 +22,7 @@ def worker(broker: Broker, *arguments: str, **environment: str) -> Worker:
     return broker.worker("-I", TASKS, *(arguments or ("-c", "1")), **environment)
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     "name",
     [
@@ -56,6 +57,7 @@ def test_a_task_that_takes_its_whole_node_along_is_buried_and_who_waited_with_it
     assert [lost for _, lost in ran(broker, "neighbour")] == [0]
 
 
+@pytest.mark.proof
 def test_what_runs_is_marked_with_a_heartbeat_and_what_waits_is_not(broker: Broker) -> None:
     worker(broker)
     send(broker, "runs", 60, task_id="running")
@@ -75,6 +77,7 @@ def test_a_task_that_gives_its_message_back_may_do_so_for_ever(broker: Broker) -
     assert broker.query(DEAD, "patient") == []
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGQUIT], ids=["warm", "cold"])
 def test_a_worker_that_is_stopped_charges_nobody(broker: Broker, how: signal.Signals) -> None:
     one = worker(broker)

@@ -12,6 +12,8 @@ from durable_harness.database import Database
 from durable_harness.plans import explain, nodes
 from psycopg2.extensions import AsIs
 
+pytestmark = pytest.mark.proof
+
 FILL = """
     WITH made AS (
         INSERT INTO durable_message (queue_id, payload, task_id)

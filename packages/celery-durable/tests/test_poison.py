@@ -13,6 +13,8 @@ from durable_harness.postgres import PostgresServer
 from durable_harness.standing import TASKS, Standing, standing
 from durable_harness.waiting import wait_for
 
+pytestmark = pytest.mark.proof
+
 MEGABYTES = int(os.environ.get("BROKER_POISON_MB", "5"))
 PEOPLE = "".join(random.Random(1).choices(string.ascii_letters, k=20_000))
 CONTENT = {"content-type": "application/json", "content-encoding": "utf-8"}

@@ -109,6 +109,7 @@ def test_a_killed_worker_that_polled_is_noticed_by_the_end_of_its_leases(
     assert len(broker.told(task_id, "end")) == 1
 
 
+@pytest.mark.proof
 def test_with_a_direct_url_workers_are_woken_and_a_killed_one_is_noticed_at_once(
     broker: Standing, pooled: str, worker: Any, app: Celery
 ) -> None:
@@ -123,6 +124,7 @@ def test_with_a_direct_url_workers_are_woken_and_a_killed_one_is_noticed_at_once
     assert left_behind(pooled) == [(0, 0, "on")]
 
 
+@pytest.mark.proof
 def test_a_transaction_through_the_pooler_publishes_with_its_commit_only(
     broker: Standing, pooled: str, app: Celery
 ) -> None:

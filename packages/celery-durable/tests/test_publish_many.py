@@ -19,6 +19,7 @@ from durable_harness.waiting import wait_for
 ROWS = """SELECT task_id, user_id, unique_key, delay_reason, rank_step, payload::json FROM kombu_message ORDER BY id"""
 
 
+@pytest.mark.proof
 @needs_batches
 def test_a_batch_is_stored_at_its_end_and_gone_after_a_rollback(broker: Broker) -> None:
     connection = broker.connect()
@@ -141,6 +142,7 @@ def test_send_many_needs_a_serializer_that_makes_text(broker: Broker) -> None:
         send_many(connection, broker.app, f"{PREFIX}.work", [((), {})], serializer="pickle")
 
 
+@pytest.mark.proof
 def test_a_worker_runs_what_was_sent_in_bulk(broker: Broker) -> None:
     broker.worker("-c", "2")
     with broker.connect() as connection:

@@ -55,6 +55,7 @@ def reader(broker: Broker, tmp_path: Path) -> Iterator[Reader]:
         worker.clear()
 
 
+@pytest.mark.proof
 def test_the_ten_lines_work_when_they_are_pasted(broker: Broker, reader: Reader) -> None:
     section = README.partition("## Ten lines\n")[2].partition("\n## ")[0]
     section = section.replace("me@localhost/shop", broker.url.partition("://")[2])

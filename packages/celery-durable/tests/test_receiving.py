@@ -98,6 +98,7 @@ def lists(old: Old) -> dict[str, int]:
         return {key: sizes[client.type(key).decode()](key) for key in keys}
 
 
+@pytest.mark.proof
 def test_messages_arrive_with_their_bodies_headers_delays_and_tenants(broker: Broker, old: Old) -> None:
     old.send("plain", 1, "ü", headers={"tenant": "ann", "mine": [1]})
     old.send("slow", queue="slow")
@@ -127,6 +128,7 @@ def test_messages_arrive_with_their_bodies_headers_delays_and_tenants(broker: Br
     assert received(broker, old).queues == {}
 
 
+@pytest.mark.proof
 def test_what_was_first_is_first_and_batches_end(broker: Broker, old: Old) -> None:
     for number in range(25):
         old.send(f"{number:02}")
@@ -138,6 +140,7 @@ def test_what_was_first_is_first_and_batches_end(broker: Broker, old: Old) -> No
     assert found == [f"{number:02}" for number in range(25)]
 
 
+@pytest.mark.proof
 def test_a_task_that_is_there_is_not_there_twice(broker: Broker, old: Old) -> None:
     broker.app.send_task("shop.work", task_id="one")
     broker.app.send_task("shop.work", task_id="two")
@@ -149,6 +152,7 @@ def test_a_task_that_is_there_is_not_there_twice(broker: Broker, old: Old) -> No
     assert broker.query("SELECT task_id FROM broker_message ORDER BY 1") == [("one",), ("three",), ("two",)]
 
 
+@pytest.mark.proof
 def test_what_replaced_itself_at_the_source_takes_no_lease_away(broker: Broker, old: Old) -> None:
     marks = {"replaced_task_nesting": 1, "retries": 1, "headers": {"tenant": "ann"}}
     broker.app.send_task("shop.work", task_id="one", **marks)
@@ -163,6 +167,7 @@ def test_what_replaced_itself_at_the_source_takes_no_lease_away(broker: Broker, 
     assert wait_for(lambda: broker.left() == 0)
 
 
+@pytest.mark.proof
 def test_what_cannot_be_stored_stays_and_the_others_come(broker: Broker, old: Old) -> None:
     broker.app.send_task("shop.work", task_id="holder", headers={"unique_key": "bill 7"})
     old.send("good")
@@ -178,6 +183,7 @@ def test_what_cannot_be_stored_stays_and_the_others_come(broker: Broker, old: Ol
     assert received(broker, old).queues == {"main": 1}
 
 
+@pytest.mark.proof
 def test_refused_messages_do_not_keep_those_behind_them_away(broker: Broker, old: Old) -> None:
     for number in range(5):
         old.send(f"bad {number}", queue="behind", headers={"weight": "much"})
@@ -196,6 +202,7 @@ def test_priorities_of_redis_come_in_their_order(broker: Broker, redis_old: Old)
     assert lists(redis_old) == {}
 
 
+@pytest.mark.proof
 def test_what_a_run_that_died_had_taken_comes_with_the_next(broker: Broker, redis_old: Old) -> None:
     for number in range(8):
         redis_old.send(str(number))
@@ -248,6 +255,7 @@ def bind(old: Old, exchange: str, kind: str, key: str, *queues: str) -> None:
             Queue(queue, Exchange(exchange, type=kind), routing_key=key)(connection.channel()).declare()
 
 
+@pytest.mark.proof
 def test_reserved_messages_are_found_by_the_bindings_of_topics(broker: Broker, redis_old: Old) -> None:
     bind(redis_old, "tasks", "topic", "task.#", "main")
     with redis_old.connection() as connection:
@@ -265,6 +273,7 @@ def test_reserved_messages_are_found_by_the_bindings_of_topics(broker: Broker, r
     assert broker.query("SELECT task_id, delay_reason FROM broker_message") == [("import", "eta")]
 
 
+@pytest.mark.proof
 def test_a_reserved_message_of_two_queues_stays_until_both_have_it(broker: Broker, redis_old: Old) -> None:
     bind(redis_old, "both", "direct", "key", "main", "slow")
     redis_old.send("one", exchange="both", routing_key="key", headers={"unique_key": "bill 7"})
@@ -280,6 +289,7 @@ def test_a_reserved_message_of_two_queues_stays_until_both_have_it(broker: Broke
     assert broker.query("SELECT task_id FROM broker_message") == [("one",), ("one",)]
 
 
+@pytest.mark.proof
 def test_reserved_messages_of_redis_are_received_if_that_is_asked_for(broker: Broker, redis_old: Old) -> None:
     redis_old.send("reserved", countdown=3600)
     redis_old.send("other", queue="other")
@@ -294,6 +304,7 @@ def test_reserved_messages_of_redis_are_received_if_that_is_asked_for(broker: Br
     assert lists(redis_old) == {"unacked": 1, "unacked_index": 1}
 
 
+@pytest.mark.proof
 def test_one_run_at_a_time_receives_a_queue(broker: Broker, redis_old: Old) -> None:
     redis_old.send("one")
     with redis_old.connection() as connection, closing(broker.connect()) as new:
@@ -367,6 +378,7 @@ def test_the_tables_of_this_broker_are_no_source(broker: Broker) -> None:
     assert broker.query("SELECT task_id, is_ready FROM broker_message") == [("one", True)]
 
 
+@pytest.mark.proof
 def test_tables_of_kombu_in_another_schema_are_a_source(broker: Broker) -> None:
     broker.query("CREATE SCHEMA old")
     broker.stack.callback(broker.query, "DROP SCHEMA old CASCADE")

@@ -25,6 +25,8 @@ from durable_harness.other_brokers import RABBIT, REDIS, RabbitServer, RedisServ
 from durable_harness.waiting import wait_for
 from kombu import Connection, Producer, Queue, pools
 
+pytestmark = pytest.mark.proof
+
 MESSAGES = int(os.environ.get("RECEIVE_MESSAGES", "1500"))
 KILLS = int(os.environ.get("RECEIVE_KILLS", "2"))
 #: Of the messages: received while they are published, and consumed by the old broker's own workers meanwhile.

@@ -37,6 +37,7 @@ def pid(taker: Taker) -> Any:
     return taker.channel.node.session._database.connection.info.backend_pid
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     ("breaks", "mends"),
     [
@@ -66,6 +67,7 @@ def test_a_refused_statement_leaves_the_node_its_session_and_what_it_holds(
     wait_for(lambda: one.look(0.1) or broker.query("SELECT task_id FROM kombu_message") == [("next",)])
 
 
+@pytest.mark.proof
 def test_whoever_was_refused_judges_no_lease_before_its_holder_could_renew_it(
     broker: Broker, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -84,6 +86,7 @@ def test_whoever_was_refused_judges_no_lease_before_its_holder_could_renew_it(
     assert broker.query("SELECT lost_count FROM kombu_message") == [(0,)]
 
 
+@pytest.mark.proof
 def test_a_lease_is_not_lost_when_the_disk_has_room_just_as_an_idle_node_may_judge_again(
     broker: Broker, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -111,6 +114,7 @@ def test_a_lease_is_not_lost_when_the_disk_has_room_just_as_an_idle_node_may_jud
     assert broker.query("SELECT lost_count FROM kombu_message") == [(1,)]
 
 
+@pytest.mark.proof
 def test_whoever_was_refused_doubts_no_node_before_it_could_take_its_lock(
     broker: Broker, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -144,6 +148,7 @@ def test_a_cancelled_statement_leaves_the_node_its_session(broker: Broker) -> No
     assert pid(one) == before
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("ends_session", [True, False], ids=["session ends", "session stays"])
 @pytest.mark.parametrize("alone", [True, False], ids=["alone", "with another"])
 def test_a_claim_whose_answer_is_lost_does_not_wait_for_the_end_of_its_lease(

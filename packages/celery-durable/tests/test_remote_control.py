@@ -64,6 +64,7 @@ class Watcher(Thread):
         return {event["type"] for event in self.events}
 
 
+@pytest.mark.proof
 def test_a_busy_worker_answers_at_once_and_inspect_leaves_no_queue_behind(broker: Broker) -> None:
     worker = broker.worker("-c", "1", **BUSY)
     for number in range(4):
@@ -92,6 +93,7 @@ def test_a_busy_worker_answers_at_once_and_inspect_leaves_no_queue_behind(broker
     worker.stop(signal.SIGQUIT)
 
 
+@pytest.mark.proof
 def test_a_worker_answers_and_sends_events_in_the_session_it_has(broker: Broker) -> None:
     worker = broker.worker("-c", "1", "-E", BROKER_TEST_REMOTE="1")
     assert broker.value(SESSIONS) == 1
@@ -173,6 +175,7 @@ def test_events_reach_a_receiver_and_leave_nothing_when_there_is_none(broker: Br
     late.stop()
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("pool", ["solo", "threads"])
 def test_pools_without_a_loop_answer_too(broker: Broker, pool: str) -> None:
     worker = broker.worker("-P", pool, "-c", "1", **BUSY)
@@ -199,6 +202,7 @@ def test_mingle_and_gossip_do_no_harm_when_they_are_forced(broker: Broker, monke
 WAITS = "SELECT task_id FROM kombu_message WHERE lease_token IS NULL ORDER BY task_id"
 
 
+@pytest.mark.proof
 def test_a_revoked_task_that_waits_is_gone_and_so_stays_revoked_after_a_restart(broker: Broker) -> None:
     workers = [broker.worker("-c", "1", BROKER_TEST_REMOTE="1") for _ in range(2)]
     for task_id in ("later", "much later", "kept"):
@@ -217,6 +221,7 @@ def test_a_revoked_task_that_waits_is_gone_and_so_stays_revoked_after_a_restart(
     again.stop()
 
 
+@pytest.mark.proof
 def test_a_revoke_leaves_what_runs_and_what_another_name_has(broker: Broker) -> None:
     worker = broker.worker("-c", "1", BROKER_TEST_REMOTE="1")
     broker.send("held", task_id="runs")
@@ -231,6 +236,7 @@ def test_a_revoke_leaves_what_runs_and_what_another_name_has(broker: Broker) -> 
     worker.stop()
 
 
+@pytest.mark.proof
 def test_a_revoke_is_remembered_also_when_the_row_cannot_be_deleted(broker: Broker) -> None:
     worker = broker.worker("-c", "1", BROKER_TEST_REMOTE="1")
     broker.send("work", task_id="later", countdown=3600)
@@ -243,6 +249,7 @@ def test_a_revoke_is_remembered_also_when_the_row_cannot_be_deleted(broker: Brok
     worker.stop()
 
 
+@pytest.mark.proof
 def test_an_application_s_own_revoke_decides_what_becomes_of_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
     def own(state: object, task_id: str) -> None:
         """Neither this one nor what it calls is replaced."""

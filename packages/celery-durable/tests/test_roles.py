@@ -230,6 +230,7 @@ def mill(broker: Broker) -> Role:
     return role
 
 
+@pytest.mark.proof
 def test_a_worker_runs_tasks_to_each_of_their_ends(broker: Broker, mill: Role) -> None:
     worker = broker.worker("-c", "2", BROKER_TEST_URL=mill.url, BROKER_TEST_REMOTE="1")
     broker.send("retried", 2, task_id="retried")
@@ -261,6 +262,7 @@ def test_a_worker_may_do_nothing_else(mill: Role) -> None:
     assert [view for view in VIEWS if not mill.may(f"SELECT * FROM {view}")] == []
 
 
+@pytest.mark.proof
 def test_a_role_that_could_write_messages_before_goes_on_after_the_upgrade(broker: Broker) -> None:
     broker.query("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
     role = Role(broker, "app")

@@ -92,6 +92,7 @@ class TestABusyNode:
     def is_busy(self, broker: Broker) -> bool:
         return bool(broker.value("SELECT count(*) FROM kombu_message WHERE visible"))
 
+    @pytest.mark.proof
     def test_buries_what_is_rejected_or_cannot_be_read_with_its_next_claim(self, broker: Broker) -> None:
         send(broker, "rejects", 9, kwargs={"requeue": False}, task_id="rejected")
         broker.query("INSERT INTO kombu_message (queue_id, payload, rank) SELECT id, 'poison', 1 FROM kombu_queue")
@@ -101,6 +102,7 @@ class TestABusyNode:
         assert broker.query("SELECT delivery_count FROM kombu_dead_letter") == [(1,), (1,)]
         assert ran(broker, "rejected") == [(1, 0)]
 
+    @pytest.mark.proof
     def test_puts_what_a_task_gives_back_on_its_queue_with_its_next_claim(self, broker: Broker) -> None:
         send(broker, "rejects", 1, kwargs={"requeue": True}, task_id="patient")
         self.work(broker)
@@ -138,6 +140,7 @@ def test_two_threads_that_write_at_once_write_each_entry_once(how: str) -> None:
     assert not ledger
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("how", ["ack", "reject", "requeue"])
 def test_deliveries_settled_by_several_threads_are_settled_once_each(broker: Broker, how: str) -> None:
     number, threads = 240, 8

@@ -74,6 +74,7 @@ def test_an_answer_that_does_not_come_is_given_up_with_its_session(
     database.close()
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("within", ["", "?connect_timeout=2"], ids=["argument", "URL"])
 def test_a_connection_that_is_accepted_and_not_answered_is_given_up(within: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:

@@ -58,6 +58,7 @@ class TestAWorkerRuns:
         assert (told["args"], told["kwargs"], told["mine"]) == ([1, "ü"], {"a": None}, [1])
         assert told["token"]
 
+    @pytest.mark.proof
     def test_a_countdown_not_before_it_is_due(self, broker: Standing, shop: Celery) -> None:
         sent = time()
         task_id = buy(shop, "report", countdown=1)
@@ -70,12 +71,14 @@ class TestAWorkerRuns:
         broker.is_over(task_id)
         assert [one["retries"] for one in broker.told(task_id)] == [0, 1, 2]
 
+    @pytest.mark.proof
     def test_it_again_when_its_child_was_killed(self, broker: Standing, shop: Celery) -> None:
         task_id = buy(shop, "dies_and_comes_back")
         wait_for(lambda: len(broker.told(task_id)) == 2)
         broker.is_over(task_id)
         assert [one["deliveries"] for one in broker.told(task_id)] == [1, 2]
 
+    @pytest.mark.proof
     def test_one_of_two_messages_with_the_same_task_id(self, broker: Standing, shop: Celery) -> None:
         for _ in range(2):
             buy(shop, "report", task_id="same", countdown=0.5)
@@ -104,6 +107,7 @@ def test_a_stock_app_s_tenant_is_the_owner_of_the_message(broker: Standing, shop
     assert found == [("ann", 1)]
 
 
+@pytest.mark.proof
 def test_delayed_messages_of_a_stock_app_outlive_the_worker_that_saw_them(broker: Standing, shop: Celery) -> None:
     sent = {buy(shop, "report", countdown=3600, queue="late") for _ in range(20)}
     doomed = broker.worker("-c", "1", "-Q", "late", "-I", TASKS, **POLLS_OFTEN)

@@ -93,6 +93,7 @@ def test_a_transaction_repeated_after_a_lost_commit_is_one_message(broker: Broke
     assert broker.left() == 1
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("ends_session", [True, False], ids=["session ends", "session stays"])
 def test_a_claim_whose_answer_is_lost_is_delivered_to_another(
     broker: Broker, proxy: Proxy, far: Take, near: Take, ends_session: bool
@@ -109,6 +110,7 @@ def test_a_claim_whose_answer_is_lost_is_delivered_to_another(
     assert unlucky.got == []
 
 
+@pytest.mark.proof
 def test_an_acknowledgement_whose_answer_is_lost_is_repeated_and_harms_nobody(
     broker: Broker, proxy: Proxy, far: Take, near: Take
 ) -> None:
@@ -128,6 +130,7 @@ def test_an_acknowledgement_whose_answer_is_lost_is_repeated_and_harms_nobody(
     assert broker.left() == 1
 
 
+@pytest.mark.proof
 def test_a_retry_whose_answer_is_lost_counts_once(broker: Broker, proxy: Proxy, far: Take, far_url: str) -> None:
     broker.send("work", task_id="one")
     (message,) = far().take(1)

@@ -108,6 +108,7 @@ def test_publishers_go_on_behind_a_reader_that_stays(
     assert old.value("SELECT count(*) FROM durable_ready") == 2
 
 
+@pytest.mark.proof
 def test_at_last_it_gives_up_and_names_who_is_in_its_way(
     old: Broker, reader: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -121,6 +122,7 @@ def test_at_last_it_gives_up_and_names_who_is_in_its_way(
     assert old.value("SELECT version FROM kombu_schema") == BEFORE
 
 
+@pytest.mark.proof
 def test_who_holds_a_table_as_a_vacuum_does_is_not_taken_for_the_server_s_own(
     old: Broker, reader: Any, threads: ThreadPoolExecutor
 ) -> None:
@@ -158,6 +160,7 @@ def vacuumed(tmp_path: Path) -> Iterator[Broker]:
         yield owner
 
 
+@pytest.mark.proof
 def test_a_vacuum_that_the_server_began_ends_for_the_upgrade(vacuumed: Broker, threads: ThreadPoolExecutor) -> None:
     upgraded = threads.submit(upgrade, vacuumed)
     assert wait_for(lambda: vacuumed.value(WAITS_BESIDE, "kombu_message") or upgraded.done() * 2) == 1

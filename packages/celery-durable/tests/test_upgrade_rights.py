@@ -79,6 +79,7 @@ def test_a_publisher_publishes_by_both_names_and_may_nothing_else(old: Broker) -
     assert old.query(MAY, "hand") == []
 
 
+@pytest.mark.proof
 def test_a_worker_works_with_the_new_tables_and_views(old: Broker) -> None:
     role = role_of(old, "mill", WORKER)
     upgrade(old)

@@ -35,6 +35,7 @@ def urls(draw: st.DrawFn) -> BrokerUrl:
     return BrokerUrl("postgresql", {name: one for name, one in words.items() if one})
 
 
+@pytest.mark.proof
 @given(urls())
 def test_what_is_written_is_read_again_here_and_by_libpq(url: BrokerUrl) -> None:
     assert parse(url.render()) == url
@@ -102,6 +103,7 @@ def test_each_word_is_replaced_or_taken_away() -> None:
     assert url.render() == "durable://me:a%20b@h/shop?sslmode=require"
 
 
+@pytest.mark.proof
 def test_no_module_of_the_package_needs_sqlalchemy() -> None:
     program = """
 import sys

@@ -141,6 +141,7 @@ def test_a_connection_is_refused_with_its_reason_and_without_the_password(url: U
     assert "hush" not in str(caught.getrepr(style="long", showlocals=False))
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("way", ["verified TLS", "second host as libpq writes it"])
 def test_a_worker_runs_tasks_and_survives_a_lost_session_by(broker: Standing, url: Url, worker: Any, way: str) -> None:
     one = worker(url(way))

@@ -10,6 +10,7 @@ from durable_harness.waiting import wait_for
 ENDS = "SELECT count(*), count(DISTINCT task_id) FROM runs WHERE what = 'end'"
 
 
+@pytest.mark.proof
 def test_a_killed_tree_loses_nothing_and_its_running_tasks_run_again_in_seconds(broker: Broker) -> None:
     settings = {"BROKER_TEST_MULTIPLIER": "1", "BROKER_TEST_LEASE": "120"}
     doomed, heir = broker.worker("-c", "2", **settings), broker.worker("-c", "2", **settings)
@@ -53,6 +54,7 @@ def test_a_killed_child_gives_its_task_back_at_once_and_a_poison_task_is_buried(
     assert broker.query("SELECT task_id, reason, lost_count FROM kombu_dead_letter") == [("poison", "lost", 3)]
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("limit", [(), ("--max-tasks-per-child", "1")], ids=["", "max-tasks-per-child"])
 def test_retries_and_snoozes_are_exact(broker: Broker, limit: tuple[str, ...]) -> None:
     worker = broker.worker("-c", "2", *limit)
@@ -70,6 +72,7 @@ def test_retries_and_snoozes_are_exact(broker: Broker, limit: tuple[str, ...]) -
     assert worker.stop() == 0
 
 
+@pytest.mark.proof
 def test_a_countdown_is_kept_by_the_table_when_the_worker_dies(broker: Broker) -> None:
     worker = broker.worker("-c", "1")
     for _ in range(50):
@@ -95,6 +98,7 @@ def test_a_warm_shutdown_finishes_what_runs_and_hands_the_rest_back_at_once(brok
     assert left == [(name, True, 0, None) for name in "bcd"]
 
 
+@pytest.mark.proof
 def test_a_cold_shutdown_hands_back_what_ran_without_a_charge(broker: Broker) -> None:
     worker = broker.worker("-c", "1")
     broker.send("work", 30)
@@ -103,6 +107,7 @@ def test_a_cold_shutdown_hands_back_what_ran_without_a_charge(broker: Broker) ->
     assert broker.query("SELECT visible, lost_count, lease_token FROM kombu_message") == [(True, 0, None)]
 
 
+@pytest.mark.proof
 def test_the_end_of_all_sessions_repeats_and_loses_nothing(broker: Broker) -> None:
     worker = broker.worker("-c", "2")
     for _ in range(12):
@@ -133,6 +138,7 @@ def test_a_restart_of_postgresql_loses_nothing_and_needs_no_hand(broker: Broker)
     assert [worker.stop() for worker in workers] == [0, 0]
 
 
+@pytest.mark.proof
 def test_a_table_that_is_away_for_a_moment_stops_no_node(broker: Broker) -> None:
     worker = broker.worker("-c", "2")
     broker.send("work", 3)
@@ -161,6 +167,7 @@ def test_four_nodes_on_one_queue_get_each_message_once(broker: Broker) -> None:
         assert worker.stop() == 0
 
 
+@pytest.mark.proof
 def test_a_node_of_one_process_and_no_prefetch_does_not_stall(broker: Broker) -> None:
     broker.worker("-c", "1", BROKER_TEST_MULTIPLIER="1")
     began = monotonic()
@@ -170,6 +177,7 @@ def test_a_node_of_one_process_and_no_prefetch_does_not_stall(broker: Broker) ->
     assert monotonic() - began < 50  # five seconds for each that waits for the poll
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("pool", ["solo", "threads"])
 def test_other_pools_work_and_stop(broker: Broker, pool: str) -> None:
     worker = broker.worker("-P", pool, "-c", "2")

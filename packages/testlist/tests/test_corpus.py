@@ -10,7 +10,7 @@ from testlist_harness.repositories import MakeRepository, TakeInventory
 from testlist_harness.tiers import proofs
 
 
-@pytest.mark.parametrize("project", projects(), ids=label)
+@pytest.mark.parametrize("project", proofs(projects(), but=one_of_each_framework()), ids=label)
 def test_a_project_of_the_corpus_gives_exactly_its_expected_rows(
     project: Path, make_repository: MakeRepository, take: TakeInventory
 ) -> None:

@@ -119,6 +119,7 @@ def run(extended: Path, *argv: str | Path) -> str:
     return done.stdout
 
 
+@pytest.mark.proof
 def test_the_language_of_the_guide_is_listed_by_the_command(extended: Path, make_repository: MakeRepository) -> None:
     repository = make_repository({"cart.tally": TALLY, "test_other.py": "def test_of_pytest():\n    pass\n"})
     said = [json.loads(line) for line in run(extended, "testlist", "--format=jsonl", repository).splitlines()]
@@ -129,11 +130,13 @@ def test_the_language_of_the_guide_is_listed_by_the_command(extended: Path, make
     ]
 
 
+@pytest.mark.proof
 def test_the_code_of_the_guide_follows_the_plan(extended: Path) -> None:
     plan = Path(__file__).with_name("test_plan.py")
     assert "[tally] PASSED" in run(extended, "pytest", "-v", "-p", "no:cacheprovider", plan)
 
 
+@pytest.mark.proof
 def test_the_code_of_the_guide_passes_the_checks(extended: Path) -> None:
     rules = f"--config={GUIDE.parents[1] / 'pyproject.toml'}"
     files = [extended / "testlist" / place for place in blocks()]

@@ -105,6 +105,7 @@ def test_each_framework_is_in_the_list_of_its_language() -> None:
     assert len(names) == len(set(names))
 
 
+@pytest.mark.proof
 def test_nothing_outside_of_a_language_imports_a_part_of_it() -> None:
     strangers = []
     for path in modules(HOME):
@@ -157,6 +158,7 @@ def is_def(node: ast.AST) -> TypeGuard[ast.FunctionDef]:
     return isinstance(node, ast.FunctionDef)
 
 
+@pytest.mark.proof
 def test_facts_have_types() -> None:
     assert [language.name for language in LANGUAGES if not has_types(language)] == []
 

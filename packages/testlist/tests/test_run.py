@@ -72,6 +72,7 @@ def test_a_second_run_parses_nothing_and_a_new_commit_only_what_changed(
     assert memory.stored == [FactsKey(git(repository, "rev-parse", "HEAD:tests/test_two.py"), "python")]
 
 
+@pytest.mark.proof
 def test_a_host_is_asked_for_no_blob_whose_facts_are_known(make_repository: MakeRepository, tmp_path: Path) -> None:
     repository, memory = make_repository(PROJECT), Memory()
     head = git(repository, "rev-parse", "HEAD")

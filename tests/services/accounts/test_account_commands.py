@@ -16,6 +16,7 @@ from app.cli.wiring import actor
 from app.errors import InvalidInput
 from app.services.accounts import password_resets, tokens
 from tests.conftest import World
+from tests.tiers import few
 
 Fairlane = Any
 
@@ -149,6 +150,7 @@ def test_the_actor_of_every_command_is_the_user_of_the_machine(world: World, fai
     assert actor() == f"cli:{pwd.getpwuid(os.getuid()).pw_name}@{socket.gethostname()}"
 
 
+@pytest.mark.proof
 @pytest.mark.usefixtures("people")
 def test_a_prefix_of_several_tokens_revokes_none(world: World, fairlane: Fairlane) -> None:
     tokens = [made(fairlane, "zoe@example.org") for _ in range(2)]
@@ -162,11 +164,14 @@ def test_a_prefix_of_several_tokens_revokes_none(world: World, fairlane: Fairlan
 
 @pytest.mark.parametrize(
     ("words", "offered"),
-    [
-        ("fairlane to", {"token"}),
-        ("fairlane token ", {"add", "list", "revoke"}),
-        ("fairlane user list --ma", {"--match"}),
-    ],
+    few(
+        1,
+        [
+            ("fairlane to", {"token"}),
+            ("fairlane token ", {"add", "list", "revoke"}),
+            ("fairlane user list --ma", {"--match"}),
+        ],
+    ),
 )
 def test_a_shell_completes_commands_and_options(words: str, offered: set[str]) -> None:
     env = {

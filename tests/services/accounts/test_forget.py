@@ -70,6 +70,7 @@ def known(world: World, user: UUID) -> set[str]:
     } | hashes
 
 
+@pytest.mark.proof
 def test_after_deleting_an_account_no_column_of_any_table_says_anything_of_it(world: World, fairlane: Any) -> None:
     stranger = world.user(Tier.PRO)
     world.finish(world.running(stranger), stranger, [A_FILE])
@@ -190,6 +191,7 @@ def test_what_others_have_of_a_deleted_account_stays_theirs(world: World) -> Non
     assert broken(world) == []
 
 
+@pytest.mark.proof
 def test_deleting_one_account_of_many_leaves_the_others_whole(world: World) -> None:
     busy = fill(world)
     before = world.rows("SELECT job_id, role FROM analysis_requests WHERE user_id = :id ORDER BY 1", id=busy.other)

@@ -83,6 +83,7 @@ def test_the_first_job_over_the_limit_snoozes_as_a_net_and_the_others_wait_witho
     assert ready(world) == later
 
 
+@pytest.mark.proof
 def test_a_hundred_waiting_jobs_are_snoozed_once_in_all(world: World) -> None:
     user = world.user(analyses=200)
     world.running(user)
@@ -189,6 +190,7 @@ def test_a_user_who_is_woken_job_by_job_takes_turns_with_the_others(world: World
     assert order.count("hog") == 2
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("unit", proofs([0.1, 1.0], but=[1.0]))
 @pytest.mark.parametrize(("tier", "slots"), [(Tier.FREE, 1), (Tier.ENTERPRISE, 5)])
 def test_who_takes_ten_times_as_long_is_given_a_tenth_of_the_jobs(

@@ -14,7 +14,7 @@ from app.domain.lifecycle import Delivery, Outcome
 from app.domain.plans import SOLD_PLANS, Tier
 from app.domain.simulation import Arrival, simulate
 from tests.conftest import World
-from tests.tiers import proofs
+from tests.tiers import few
 
 LIMITS = {plan.tier: plan.slot_limit for plan in SOLD_PLANS}
 QUEUE = "analysis_priority"
@@ -68,8 +68,8 @@ def replay(world: World, arrivals: list[Arrival], processes: int) -> list[tuple[
     return starts
 
 
-@pytest.mark.parametrize("processes", [2, 4, 9])
-@pytest.mark.parametrize("seed", proofs([1, 2], but=[1]))
+@pytest.mark.parametrize("processes", few(1, [2, 4, 9]))
+@pytest.mark.parametrize("seed", few(1, [1, 2]))
 def test_the_simulation_starts_what_the_services_start(world: World, processes: int, seed: int) -> None:
     tiers = [Tier.PRO, Tier.PRO, Tier.PRO_PLUS, Tier.ENTERPRISE, Tier.ENTERPRISE]
     users = {world.user(tier): tier for tier in tiers}

@@ -22,6 +22,8 @@ from app.store.core.connections import make_engine
 from app.store.core.unit_of_work import UnitOfWork
 from tests.conftest import World, publishing
 
+pytestmark = pytest.mark.proof
+
 #: The process that writes what no commit waits for.
 WAL_WRITER = "SELECT pid FROM pg_stat_activity WHERE backend_type = 'walwriter'"
 
@@ -69,7 +71,6 @@ def unwritten(world: World) -> bool:
     return bool(world.value("SELECT pg_current_wal_flush_lsn() < pg_current_wal_insert_lsn()"))
 
 
-@pytest.mark.proof
 def test_a_start_that_was_not_on_disk_is_taken_again_and_its_worker_writes_nothing(home: Path, fragile: World) -> None:
     user = fragile.user()
     job_id = fragile.submit(user)

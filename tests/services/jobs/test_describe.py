@@ -39,6 +39,7 @@ def every_state(world: World) -> list[UUID]:
     return [UUID(str(row["job_id"])) for row in world.rows("SELECT DISTINCT job_id FROM analysis_requests")]
 
 
+@pytest.mark.proof
 def test_jobs_in_every_state_are_described_together_as_alone(piped: World, trips: Count) -> None:
     world, asked = piped, every_state(piped)
     payers = world.rows("SELECT DISTINCT user_id FROM usage_events")

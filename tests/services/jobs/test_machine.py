@@ -22,6 +22,8 @@ from tests.conftest import World
 from tests.model.life import Life
 from tests.tiers import proofs
 
+pytestmark = pytest.mark.proof
+
 EXAMPLES, STEPS = int(os.environ.get("LIFECYCLE_EXAMPLES", "12")), int(os.environ.get("LIFECYCLE_STEPS", "30"))
 #: Of each kind of mistakes; `make prove-lifecycle` seeds all of them.
 SEEDED = None if "LIFECYCLE_EXAMPLES" in os.environ else 2
@@ -40,7 +42,6 @@ def explore(world: World, **changes: Any) -> None:
     )
 
 
-@pytest.mark.proof
 def test_every_history_goes_as_the_model_says(world: World) -> None:
     explore(world)
 

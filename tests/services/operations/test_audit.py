@@ -253,6 +253,7 @@ def test_what_has_gone_by_is_left_out(busy: Busy) -> None:
     assert (bill.status, bill.broken) == (BROKEN, 1)
 
 
+@pytest.mark.proof
 def test_the_audit_finds_each_break_and_nothing_else(busy: Busy) -> None:
     wrong: dict[str, object] = {}
     for name, (number, breaking, expected) in BREAKS.items():

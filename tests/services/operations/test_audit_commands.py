@@ -6,6 +6,8 @@ import json
 from datetime import timedelta
 from typing import Any
 
+import pytest
+
 from app.store.operations.invariants import ALL
 from tests.conftest import World
 
@@ -30,6 +32,7 @@ def test_an_audit_of_a_broken_one_shows_the_rows_and_exits_with_1(world: World, 
     assert (told.exit_code, broken["number"], broken["rows"][0]["job_id"]) == (1, "I4", str(job_id))
 
 
+@pytest.mark.proof
 def test_an_audit_looks_back_no_further_than_asked(world: World, fairlane: Any) -> None:
     world.submit(world.user())
     world.rows("DELETE FROM quota_reservations RETURNING id")

@@ -14,6 +14,7 @@ from tests.race.invariants import BROKEN as RULES
 from tests.services.busy import Busy
 from tests.services.operations.breaking import NOBODY, misjudged, rules_broken_by
 from tests.services.specifications.busy_writing import fill
+from tests.tiers import few
 
 #: As BREAKS of test_audit.
 BREAKS: dict[str, tuple[str, str, list[dict[str, Any]]]] = {
@@ -162,6 +163,7 @@ def test_specifications_in_every_state_break_nothing(busy: Busy) -> None:
     assert [(finding.number, finding.rows) for finding in audit(busy.world.uow) if finding.status != HOLDS] == []
 
 
+@pytest.mark.proof
 def test_the_audit_finds_each_break_of_a_specification_and_nothing_else(busy: Busy) -> None:
     wrong: dict[str, object] = {}
     for name, (number, breaking, expected) in BREAKS.items():
@@ -174,6 +176,7 @@ def test_every_invariant_of_a_service_is_broken_by_some_specification() -> None:
     assert {number for number, _, _ in BREAKS.values()} == {invariant.number for invariant in ALL} - OF_NO_SERVICE
 
 
+@pytest.mark.proof
 def test_each_rule_that_races_are_judged_by_is_broken_by_some_specification(busy: Busy) -> None:
     before = rules_broken_by(busy, "SELECT 1")
     deaf = [rule for rule, breaking in JUDGED.items() if rules_broken_by(busy, breaking)[rule] <= before[rule]]
@@ -183,11 +186,14 @@ def test_each_rule_that_races_are_judged_by_is_broken_by_some_specification(busy
 
 @pytest.mark.parametrize(
     ("breaking", "sides"),
-    [
-        ("DELETE FROM usage_events WHERE job_id = :half RETURNING id", (2, 3, 1, 2)),
-        ("UPDATE usage_events SET quota_amount = 2 WHERE job_id = :half RETURNING id", (2, 3, 2, 4)),
-        ("UPDATE spec_documents SET units = 0 WHERE id = :half RETURNING id", (1, 2, 2, 3)),
-    ],
+    few(
+        1,
+        [
+            ("DELETE FROM usage_events WHERE job_id = :half RETURNING id", (2, 3, 1, 2)),
+            ("UPDATE usage_events SET quota_amount = 2 WHERE job_id = :half RETURNING id", (2, 3, 2, 4)),
+            ("UPDATE spec_documents SET units = 0 WHERE id = :half RETURNING id", (1, 2, 2, 3)),
+        ],
+    ),
 )
 def test_the_daily_count_tells_a_difference_of_the_second_service_alone(
     busy: Busy, breaking: str, sides: tuple[int, int, int, int]

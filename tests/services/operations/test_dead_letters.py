@@ -166,6 +166,7 @@ def test_the_command_asks_before_it_drops_or_takes_all_and_says_what_is_allowed(
     assert fairlane("dead", "redrive", "--yes").exit_code == 0
 
 
+@pytest.mark.proof
 def test_queues_shows_each_number_and_marks_estimates(world: World, fairlane: Any) -> None:
     stray(world)
     world.rows("""

@@ -45,6 +45,7 @@ class Timed(UnitOfWork):
         self.seconds.append(monotonic() - began)
 
 
+@pytest.mark.proof
 @pytest.mark.timeout(0 if RESERVATIONS > 10_000 else 120)
 def test_a_sweep_extends_any_number_of_reservations_a_batch_at_a_time(
     world: World, monkeypatch: pytest.MonkeyPatch

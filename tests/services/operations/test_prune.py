@@ -102,6 +102,7 @@ def test_a_result_outlives_its_payers_days_in_the_history_of_others(world: World
     assert count(world, "analyses") == 0
 
 
+@pytest.mark.proof
 def test_the_schedules_results_live_thirty_days(world: World) -> None:
     fill(world)
     scheduled = "SELECT count(*) FROM analysis_requests WHERE trigger = 'scheduled'"
@@ -141,6 +142,7 @@ def test_parse_results_go_thirty_days_after_they_were_made_when_no_file_has_thei
     assert count(world, "blob_facts") == 0
 
 
+@pytest.mark.proof
 def test_jobs_that_have_not_ended_are_left_alone_however_old_they_are(world: World) -> None:
     busy = fill(world)
     unfinished = [busy.jobs[name] for name in ("queued", "running", "retrying", "lost", "asked to stop", "scheduled")]

@@ -33,6 +33,7 @@ def complete(world: World, user: object, *, at: datetime = NOW) -> str:
     return str(delivery.job_id)
 
 
+@pytest.mark.proof
 def test_of_a_busy_database_both_sides_are_equal_and_not_empty(world: World) -> None:
     fill(world)
     done = run(world)
@@ -118,6 +119,7 @@ def test_a_day_is_closed_when_it_is_over_and_counts_the_same_in_later_runs(world
     assert closed(world) == ["2026-11-21", "2026-11-22"]
 
 
+@pytest.mark.proof
 def test_a_closed_day_is_only_read_again_if_its_bills_have_changed(world: World) -> None:
     user = world.user(Tier.PRO)
     job = complete(world, user)

@@ -22,7 +22,7 @@ from app.migrate import migrate
 from tests.conftest import raw_connection
 from tests.contract.conftest import ROOT
 from tests.databases import run_sql
-from tests.tiers import proofs
+from tests.tiers import few, proofs
 
 COMMANDS = (
     ["queues"], ["queues", "--json"], ["pause", "analysis_default"], ["resume", "analysis_default"], ["dead"],
@@ -89,6 +89,7 @@ def test_a_server_that_refuses_is_quoted(
         assert said in told(monkeypatch, url, arguments)
 
 
+@pytest.mark.proof
 def test_a_role_without_rights_is_told_how_to_get_them(
     monkeypatch: pytest.MonkeyPatch, server: embedded.Server, empty_url: str
 ) -> None:
@@ -107,7 +108,9 @@ def test_a_database_that_takes_no_writes_says_so(
     assert "accepts no writes" in told(monkeypatch, database_url, ["user", "add", "ann@example.org"])
 
 
-@pytest.mark.parametrize("arguments", [["up", "--no-open", "--port", "18123"], ["migrate"], ["queues"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "arguments", few(1, [["queues"], ["migrate"], ["up", "--no-open", "--port", "18123"]]), ids=" ".join
+)
 def test_processes_end_with_the_line_and_the_code(tmp_path: Path, closed_port: int, arguments: list[str]) -> None:
     kept = bare_environment()
     environment = kept | {"DATABASE_URL": f"postgresql://127.0.0.1:{closed_port}/d", "FAIRLANE_HOME": str(tmp_path)}
@@ -120,6 +123,7 @@ def test_processes_end_with_the_line_and_the_code(tmp_path: Path, closed_port: i
     assert lines[1].startswith("fairlane: the database does not answer: ")
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     "program", [["app.cli", "queues"], ["celery", "-A", "tasks", "beat"]], ids=["fairlane", "celery"]
 )
@@ -138,6 +142,7 @@ def test_an_error_of_our_own_is_no_refusal() -> None:
     assert sentence(IntegrityError("x", {}, psycopg2.errors.UniqueViolation("x"))) is None
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("driver", proofs(["postgresql", "postgres", "postgresql+psycopg2"], but=["postgres"]))
 def test_alembic_works_without_the_source_tree_and_with_any_spelling(
     empty_url: str, tmp_path: Path, driver: str

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from datetime import timedelta
 from uuid import UUID
 
+import pytest
 from sqlalchemy import text
 
 from app.domain.lifecycle import Outcome
@@ -68,6 +69,7 @@ def test_a_dry_run_tells_what_a_round_does_and_changes_nothing(world: World) -> 
     assert swept(world, late=25 * HOUR).counts == dict.fromkeys(told.counts, 0)
 
 
+@pytest.mark.proof
 def test_a_reservation_is_kept_as_long_as_its_job_waits(world: World) -> None:
     user = world.user()
     world.submit(user)

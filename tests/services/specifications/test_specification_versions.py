@@ -93,6 +93,7 @@ def test_the_built_in_generator_writes_nothing_anew_and_is_not_paid_for_it(world
     holds(world)
 
 
+@pytest.mark.proof
 def test_more_versions_than_are_kept_drop_the_oldest_with_its_link(writing: Writing) -> None:
     world = writing.world
     user, other = world.user(Tier.ENTERPRISE), world.user(Tier.ENTERPRISE)

@@ -73,6 +73,7 @@ def test_a_commit_of_an_odd_time_has_one_that_a_database_can_store(
     assert datetime(1970, 1, 1, tzinfo=UTC) <= instant <= datetime(2101, 1, 1, tzinfo=UTC)
 
 
+@pytest.mark.proof
 def test_resolve_takes_what_rev_parse_takes(make_repository: MakeRepository) -> None:
     repository = make_repository(SIMPLE)
     git(repository, "tag", "--annotate", "--message=x", "v1")
@@ -238,6 +239,7 @@ def test_connections_go_to_the_pinned_address(make_repository: MakeRepository, t
         assert resolve(source, None)[0] == git(repository, "rev-parse", "HEAD")
 
 
+@pytest.mark.proof
 def test_a_large_blob_is_left_out_and_the_others_arrive(make_repository: MakeRepository, tmp_path: Path) -> None:
     files = {f"test_{number}.py": f"def test_{number}(): pass\n" for number in range(9)}
     repository = make_repository({**files, "test_large.py": os.urandom(900_000)})

@@ -143,6 +143,7 @@ def test_a_forged_commit_is_no_commit(make_hashed: MakeHashed, tmp_path: Path) -
     assert caught.value.code == "commit_not_found"
 
 
+@pytest.mark.proof
 def test_a_repository_that_is_forged_throughout_is_damaged_and_costs_no_process_for_each_object(
     make_repository: MakeRepository, take: TakeInventory
 ) -> None:

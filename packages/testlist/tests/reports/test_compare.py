@@ -6,6 +6,7 @@ import sys
 import time
 from typing import Any
 
+import pytest
 from testlist import Test
 from testlist.reports.compare import Comparison, compare, listed
 from testlist.reports.packed_rows import Listed
@@ -129,6 +130,7 @@ def test_a_document_has_totals_and_so_many_rows_of_each_group() -> None:
     }  # fmt: skip
 
 
+@pytest.mark.proof
 def test_a_comparison_of_many_hostile_rows_ends() -> None:
     generator = random.Random(1)
     sides = [

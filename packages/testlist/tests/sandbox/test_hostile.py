@@ -186,6 +186,7 @@ def test_a_child_that_gets_none_at_all_is_given_up() -> None:
     no_children_left()
 
 
+@pytest.mark.proof
 def test_a_slow_file_is_named_and_its_neighbours_are_parsed() -> None:
     slow = Job("slow", "python", b"[" * 1_000_000)
     jobs = [Job("before", "python", b"x = 1"), slow, *(Job(f"after {n}", "python", b"x = 1") for n in range(40))]
@@ -300,6 +301,7 @@ with fetched(source, "1" * 40, workdir=Path(sys.argv[2]), checkpoint=checkpoint)
 """
 
 
+@pytest.mark.proof
 def test_a_killed_worker_leaves_no_git_and_the_next_run_removes_its_directory(
     make_repository: MakeRepository, tmp_path: Path
 ) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
+from _pytest.mark import ParameterSet
 
 Case = TypeVar("Case")
 
@@ -19,3 +20,18 @@ def proofs(cases: Iterable[Case], *, but: Collection[Case]) -> list[object]:
     if strangers := [one for one in but if one not in cases]:
         raise ValueError(f"not among the cases: {strangers}")
     return [one if one in but else pytest.param(one, marks=pytest.mark.proof) for one in cases]
+
+
+def few(first: int, cases: Iterable[Any]) -> list[ParameterSet]:
+    """Parameters of a test of which only the first ones are in the first tier: a tuple is of several names."""
+    sets = [_param(one) for one in cases]
+    return [
+        *sets[:first],
+        *(pytest.param(*one.values, marks=[*one.marks, pytest.mark.proof], id=one.id) for one in sets[first:]),
+    ]
+
+
+def _param(case: Any) -> ParameterSet:
+    if isinstance(case, ParameterSet):
+        return case
+    return pytest.param(*case) if isinstance(case, tuple) else pytest.param(case)
