@@ -34,6 +34,7 @@ def imported(project: Path) -> set[str]:
     return found
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("project", PROJECTS, ids=str)
 def test_each_declared_dependency_is_imported(project: Path) -> None:
     modules: dict[str, set[str]] = {}

@@ -104,6 +104,7 @@ def test_each_migration_can_be_taken_back_and_made_again_without_drift(engine: E
         assert schema(engine) == after
 
 
+@pytest.mark.proof
 def test_all_the_way_down_nothing_is_left_and_up_again_all_is_as_it_was(engine: Engine) -> None:
     migrating.migrate(engine)
     first = schema(engine)

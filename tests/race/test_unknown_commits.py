@@ -122,6 +122,7 @@ def test_an_accept_that_is_posted_again_is_one_job_and_no_answer_was_a_false_202
     assert broken(world) == []
 
 
+@pytest.mark.proof
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("begun", few(1, [False, True]), ids=["before its start", "while it runs"])
 def test_a_cancel_that_is_asked_for_again_ends_the_job_once(world: World, line: Line, begun: bool) -> None:

@@ -43,6 +43,7 @@ def is_idle(engine: Engine) -> bool:
         pooled.close()
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("mode", few(1, ["fast", "immediate"]))
 def test_a_restart_of_the_server_is_invisible_to_the_next_transaction_on_each_connection(mode: str) -> None:
     server = PostgresServer()

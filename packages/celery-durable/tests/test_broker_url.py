@@ -206,6 +206,7 @@ def celery(tls: TlsServer, files: tuple[Path, Path], admin: Any, tmp_path: Path)
         one.wait()
 
 
+@pytest.mark.proof
 def test_a_server_that_demands_tls_refuses_a_session_without(tls: TlsServer) -> None:
     with pytest.raises(psycopg2.OperationalError, match="no encryption"):
         psycopg2.connect(tls.url(), sslmode="disable")

@@ -120,6 +120,7 @@ def test_a_task_id_is_one_message_while_it_waits_and_a_new_one_when_it_is_over(b
     assert runs(broker, "twice") == 2
 
 
+@pytest.mark.proof
 def test_a_task_that_may_retry_twice_runs_three_times_and_has_failed_then(broker: Standing) -> None:
     task_id = broker.send("retried", 99)
     broker.is_over(task_id)

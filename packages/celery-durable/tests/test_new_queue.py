@@ -34,6 +34,7 @@ def opened(broker: Broker, how: str) -> Iterator[Any]:
     engine.dispose()
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("how", ["psycopg2", "psycopg", "connection", "session"])
 def test_the_others_of_a_new_queue_do_not_wait_for_it(broker: Broker, how: str) -> None:
     with opened(broker, how) as long:

@@ -105,6 +105,7 @@ def test_a_worker_answers_and_sends_events_in_the_session_it_has(broker: Broker)
     wait_for(lambda: broker.value(SESSIONS) == 1)
 
 
+@pytest.mark.proof
 def test_commands_reach_all_workers_or_the_named_one(broker: Broker) -> None:
     first, second = workers = [broker.worker("-c", "1", ready=False, **BUSY) for _ in range(2)]
     for worker in workers:

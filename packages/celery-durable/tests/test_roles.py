@@ -205,6 +205,7 @@ def test_a_role_that_could_put_operators_beside_the_tables_is_no_publisher(broke
     role.grant("publisher")
 
 
+@pytest.mark.proof
 def test_a_publisher_of_a_schema_publishes_there(broker: Broker) -> None:
     options = {"schema": "post"}
     with closing(broker.connect()) as connection, connection:

@@ -77,6 +77,7 @@ def begun(broker: Broker, upgraded: Future[int], relation: str) -> None:
     wait_for(lambda: upgraded.done() or broker.value(WAITS, relation))
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     "used", ["broker_dead_letter", "broker_group", "broker_node", "kombu_group", "kombu_node", "kombu_judgement"]
 )
@@ -94,6 +95,7 @@ def test_who_has_used_any_of_it_goes_on_to_the_messages(
     assert old.query("SELECT task_id FROM broker_message WHERE is_ready") == [("one",)]
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("used", ["broker_node", "broker_facts", "kombu_dead_letter", "kombu_message"])
 def test_publishers_go_on_behind_a_reader_that_stays(
     old: Broker, reader: Any, threads: ThreadPoolExecutor, used: str

@@ -112,6 +112,7 @@ GOOD = [
 ]
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("way", GOOD)
 def test_producers_and_consumers_reach_the_server_by(broker: Standing, url: Url, way: str) -> None:
     if way == "IPv6" and not has_ipv6():

@@ -12,6 +12,8 @@ from celery_durable.schema import VERSION
 from durable_harness.broker import Broker, Worker
 from durable_harness.waiting import wait_for
 
+pytestmark = pytest.mark.proof
+
 PACKAGE = Path(__file__).parents[1]
 BLOCK = re.compile(r"```python\n# shop\.py\n(.*?)```", re.DOTALL)
 #: What the README's example does.

@@ -134,6 +134,7 @@ def backdated(make_repository: MakeRepository) -> tuple[Path, str, str, str]:
     return made, first, side, head
 
 
+@pytest.mark.proof
 def test_a_first_commit_that_is_newer_than_all_above_it_is_on_the_default_branch(
     backdated: tuple[Path, str, str, str], source: Callable[[Path], Source], tmp_path: Path
 ) -> None:
