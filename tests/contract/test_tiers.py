@@ -6,12 +6,13 @@ import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from _pytest.mark import ParameterSet
 
 from tests.contract.conftest import ROOT
-from tests.tiers import WHOLE, few, proofs
+from tests.tiers import WHOLE, WITHOUT_PROOFS, few, proofs, pytest_ignore_collect
 
 #: Where a test of the first tier may open Chromium: it takes seconds to start, and two thirds of a processor to render.
 BROWSER = {"tests/web/test_browser.py"}
@@ -52,7 +53,7 @@ def runs(target: str) -> str:
 
 
 def test_the_first_tier_leaves_out_proofs_and_what_a_release_must_show_and_nothing_else() -> None:
-    assert runs("test") == "not proof and not release"
+    assert runs("test") == WITHOUT_PROOFS
     assert runs("test-all") == "not release"
     assert runs("prove-release") == "release"
 
@@ -85,6 +86,26 @@ def test_of_parameters_with_several_names_the_first_ones_are_in_the_first_tier()
     ]
     *_, last = few(1, [1, hashed])
     assert (last.values, names_of(last), last.id) == ((3,), ["real_hashes", "proof"], "three")
+
+
+@pytest.mark.parametrize(
+    ("tests", "source", "unread"),
+    [
+        (WITHOUT_PROOFS, "pytestmark = pytest.mark.proof\n", True),
+        (WITHOUT_PROOFS, "pytestmark = [\n    pytest.mark.proof,\n]\n", True),
+        (WITHOUT_PROOFS, "pytestmark = pytest.mark.release\n", True),
+        (WITHOUT_PROOFS, "@pytest.mark.proof\ndef test_it(): ...\n", None),
+        ("not release", "pytestmark = pytest.mark.proof\n", None),
+        ("", "pytestmark = pytest.mark.proof\n", None),
+    ],
+)
+def test_the_first_tier_alone_leaves_a_module_of_proofs_unread(
+    tmp_path: Path, tests: str, source: str, unread: bool | None
+) -> None:
+    module = tmp_path / "test_it.py"
+    module.write_text(source)
+    config = SimpleNamespace(option=SimpleNamespace(markexpr=tests))
+    assert pytest_ignore_collect(module, config) is unread
 
 
 def names_of(case: ParameterSet) -> list[str]:
