@@ -50,7 +50,7 @@ def test_a_fence_that_waits_for_the_end_of_its_lease_sees_it(
 ) -> None:
     """A statement that has waited for a row looks at it again with the snapshot of before."""
     row_id = broker.value("SELECT id FROM broker_lease")
-    fencing = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%%FOR UPDATE%%'"
+    fencing = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%%broker_fence%%'"
     with broker.connect() as rescuer, rescuer.cursor() as cursor, ThreadPoolExecutor(1) as pool:
         cursor.execute("SELECT durable_give_back(%s, %s::uuid[], 'died')", ([row_id], [held]))
         if again:

@@ -99,7 +99,7 @@ def test_of_a_task_on_two_queues_the_message_of_the_lease_is_deleted(sessions: S
     sessions.broker.query("SELECT durable_publish('other', '{}', 'one', NULL, NULL, 60, 100, 'other')")
     assert sessions.broker.value("SELECT broker_delete('one', gen_random_uuid())") == 0
     assert sessions.broker.value("SELECT broker_delete('one', %s::uuid)", token) == 1
-    assert sessions.stands() == [("one", "waiting")]
+    assert sessions.stands() == [("one", "eta")]
 
 
 def test_a_delivery_is_told_as_it_is_now(sessions: Sessions) -> None:
