@@ -197,9 +197,23 @@ def test_priorities_of_redis_come_in_their_order(broker: Broker, redis_old: Old)
     for task_id, priority in (("low", 9), ("high", 0), ("middle", 5)):
         redis_old.send(task_id, priority=priority)
     received(broker, redis_old)
-    order = "SELECT task_id FROM broker_message ORDER BY rank, id"
-    assert [task_id for (task_id,) in broker.query(order)] == ["high", "middle", "low"]
+    found = broker.query("SELECT task_id, priority FROM broker_message ORDER BY rank, id")
+    assert found == [("high", 9), ("middle", 4), ("low", 0)]
     assert lists(redis_old) == {}
+
+
+def test_where_nobody_uses_priorities_all_have_the_lowest(broker: Broker, redis_old: Old) -> None:
+    redis_old.send("one")
+    received(broker, redis_old)
+    assert broker.query("SELECT task_id, priority FROM broker_message") == [("one", 0)]
+
+
+@pytest.mark.parametrize("old", ["memory"], indirect=True)
+def test_priorities_of_the_others_stay_as_they_are(broker: Broker, old: Old) -> None:
+    for task_id, priority in (("low", None), ("high", 9), ("over", 200)):
+        old.send(task_id, priority=priority)
+    received(broker, old)
+    assert dict(broker.query("SELECT task_id, priority FROM broker_message")) == {"low": 0, "high": 9, "over": 9}
 
 
 @pytest.mark.proof

@@ -7,7 +7,7 @@ there when it is settled.  What a process that died left on that list is taken f
 import json
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from time import sleep
 from typing import Any, NamedTuple
 
@@ -41,6 +41,9 @@ class RedisSource:
     """Queues of Redis, with kombu's priorities and key prefix.  most: messages in a batch.
 
     unacked: take also what workers have reserved, for which none of them may run any more: it would run twice.
+
+    There 0 is the first priority and the default; here 9 is the first, and 0 the default.  So priorities are turned
+    round from the first message on that has another one than 0.  Until then nobody seems to use them, and 0 stays 0.
     """
 
     def __init__(
@@ -54,6 +57,7 @@ class RedisSource:
             for queue in queues
             for step in self._channel.priority_steps
         }
+        self._has_priorities = False
         self._left: list[tuple[str, Any]] | None = None  # by an earlier process, the next one last
         self._copies: dict[bytes, int] = {}  # of reserved ones, by their tags: what is not settled yet
 
@@ -107,6 +111,7 @@ class RedisSource:
         if self._left is None:
             found = [[(key, item) for item in self._redis.lrange(key + SUFFIX, 0, -1)] for key in self._keys]
             self._left = [one for part in reversed(found) for one in part]
+            self._look_for_priorities(key for key, _ in self._left)
         for _ in range(min(self._most, len(self._left))):
             yield self._received(*self._left.pop())
 
@@ -115,6 +120,7 @@ class RedisSource:
             for key in self._keys:
                 pipe.llen(key)
             lengths = dict(zip(self._keys, pipe.execute(), strict=True))
+            self._look_for_priorities(key for key, length in lengths.items() if length)
             room, wanted = self._most, []
             for key, length in lengths.items():
                 wanted += [key] * min(length, room)
@@ -170,10 +176,22 @@ class RedisSource:
     def _received(self, key: str, item: Any) -> Received:
         return Received(self._keys[key], self._message(item), Place(key, item))
 
+    def _look_for_priorities(self, keys: Iterable[str]) -> None:
+        """Messages of the first step are on a list with the name of their queue."""
+        self._has_priorities |= any(key != f"{self._prefix}{self._keys[key]}" for key in keys)
+
+    def _turn_priority(self, raw: Any) -> None:
+        priority = self._channel._get_message_priority(raw)  # noqa: SLF001  kombu's reading of it
+        self._has_priorities |= priority > 0
+        if self._has_priorities:
+            raw["properties"]["priority"] = self._channel.max_priority - priority
+
     def _message(self, item: Any) -> Any:
         """Kombu's message; of an item that is none, one that says so."""
         try:
-            return Message(json.loads(item) if isinstance(item, bytes) else item, channel=self._channel)
+            raw = json.loads(item) if isinstance(item, bytes) else item
+            self._turn_priority(raw)
+            return Message(raw, channel=self._channel)
         except Exception:  # noqa: BLE001  whatever somebody put on the list
             unreadable = Unreadable()
             unreadable.errors.append(sys.exc_info())
