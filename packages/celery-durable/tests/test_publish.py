@@ -202,6 +202,8 @@ def test_a_stock_producer_can_publish(broker: Broker) -> None:
     [
         ({"lease_second": 3}, "did you mean 'lease_seconds'"),
         ({"visibility_timeout": 3}, "known are"),
+        ({"priority_steps": [0, 9]}, "the priorities 0 to 9, and 9 comes first"),
+        ({"queue_order_strategy": "priority"}, "priorities work without it"),
         ({"lease_seconds": 5}, "heartbeat_seconds"),
         ({"poll_seconds": "5"}, "above 0"),
         ({"queue_order": "random"}, "round_robin or strict"),

@@ -13,6 +13,11 @@ OF_KOMBU = frozenset({
     "callback", "client_properties", "confirm_publish", "confirm_timeout", "errback", "interval_max", "interval_start",
     "interval_step", "max_retries", "polling_interval", "retry_errors",
 })  # fmt: skip
+#: What other transports need for priorities -> what is here in its place.
+FOR_PRIORITIES = {
+    "priority_steps": "each queue has the priorities 0 to 9, and 9 comes first",
+    "queue_order_strategy": "priorities work without it, and the order of queues is 'queue_order'",
+}
 _IDENTIFIER = re.compile(r"[a-z_][a-z0-9_]{0,40}")
 ORDERS = ("round_robin", "strict")
 
@@ -80,15 +85,20 @@ def read_options(given: Mapping[str, Any]) -> Options:
     known = {field.name for field in fields(Options)}
     for name in given:
         if name not in known and name not in OF_KOMBU:
-            near = get_close_matches(name, known, 1)
-            hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(sorted(known))}"
-            raise BadOption(f"unknown broker transport option {name!r}; {hint}")
+            raise BadOption(f"unknown broker transport option {name!r}; {_hint(name, known)}")
     chosen = {name: value for name, value in given.items() if name in known}
     if "spare_queues" in chosen:
         spare = chosen["spare_queues"]
         _require(isinstance(spare, Mapping), "spare_queues", "a dict of queue names and integers of 0 or more")
         chosen["spare_queues"] = tuple(sorted(spare.items()))
     return Options(**chosen)
+
+
+def _hint(name: str, known: set[str]) -> str:
+    if name in FOR_PRIORITIES:
+        return FOR_PRIORITIES[name]
+    near = get_close_matches(name, known, 1)
+    return f"did you mean {near[0]!r}?" if near else f"known are {', '.join(sorted(known))}"
 
 
 def _is_number(value: object) -> bool:
