@@ -8,6 +8,7 @@ from durable_harness.postgres import PostgresServer
 from durable_harness.standing import TASKS, Standing, standing
 from durable_harness.versions import REQUEUES_AT_LIMIT, SPREADS_ALL_STARTS, needs_retry_on_worker_lost
 from durable_harness.waiting import wait_for
+from kombu import Queue
 
 #: So that nothing happens in the first half of a minute because of a poll, or of the end of a lease.
 PATIENT = {"BROKER_TEST_OPTIONS": '{"poll_seconds": 60}', "BROKER_TEST_LEASE": "60"}
@@ -100,11 +101,18 @@ def test_a_priority_is_told_to_the_task(broker: Standing) -> None:
     assert broker.told(task_id)[0]["priority"] == 7
 
 
-def test_a_priority_does_not_overtake_inside_of_a_queue(broker: Standing) -> None:
+def test_a_priority_overtakes_inside_of_a_queue_however_that_is_declared(broker: Standing) -> None:
     for priority in (0, 9):
         broker.send("report", priority=priority, queue="ranks", task_id=f"rank{priority}")
-    with broker.kombu().SimpleQueue("ranks", no_ack=True) as queue:
-        assert [queue.get(timeout=60).headers["id"] for _ in range(2)] == ["rank0", "rank9"]
+    declared = Queue("ranks", max_priority=5)  # RabbitMQ needs it, and would take 9 for 5
+    with broker.kombu().SimpleQueue(declared, no_ack=True) as queue:
+        assert [queue.get(timeout=60).headers["id"] for _ in range(2)] == ["rank9", "rank0"]
+
+
+def test_a_retry_has_the_priority_of_its_task(broker: Standing) -> None:
+    task_id = broker.send("retried", 2, priority=7)
+    broker.is_over(task_id)
+    assert [one["priority"] for one in broker.told(task_id)] == [7] * 3
 
 
 # -- once or again ------------------------------------------------------------------------------------------------

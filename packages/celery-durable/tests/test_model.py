@@ -59,6 +59,7 @@ class Message:
     retries: int = 0
     snoozes: int = 0
     losses: int = 0
+    priority: int = 0
 
     def back(self, *, lost: bool) -> None:
         self.losses += lost and self.started
@@ -138,16 +139,22 @@ class History(RuleBasedStateMachine):
     def ready(self, group: str) -> str:
         return "parked" if group in self.parked else "ready"
 
-    @rule(group=st.sampled_from(GROUPS), delayed=st.booleans(), number=st.integers(1, 3))
-    def publish(self, group: str, delayed: bool, number: int) -> None:
+    @rule(
+        group=st.sampled_from(GROUPS),
+        delayed=st.booleans(),
+        number=st.integers(1, 3),
+        priority=st.sampled_from((0, 0, 7)),
+    )
+    def publish(self, group: str, delayed: bool, number: int, priority: int) -> None:
         fresh = [f"t{next(self.numbers)}" for _ in range(number)]
-        letters = [self.post(name, group, delay=5000.0 if delayed else None) for name in fresh]
+        delay = 5000.0 if delayed else None
+        letters = [self.post(name, group, delay=delay, priority=priority) for name in fresh]
         if number == 1:
             put(self.run, SQL, letters[0])
         else:
             put_many(self.run, SQL, letters)
         for name in fresh:
-            self.messages[name] = Message(group, "eta" if delayed else self.ready(group))
+            self.messages[name] = Message(group, "eta" if delayed else self.ready(group), priority=priority)
 
     @rule(data=st.data())
     def publish_again(self, data: st.DataObject) -> None:
@@ -213,8 +220,9 @@ class History(RuleBasedStateMachine):
 
     @rule(delivery=deliveries, delayed=st.booleans(), snooze=st.booleans())
     def retry(self, delivery: Delivery, delayed: bool, snooze: bool) -> None:
+        known = self.messages.get(delivery.task_id)
         put(self.run, SQL, self.post(delivery.task_id, "", lease_token=delivery.token, snooze=snooze, is_retry=True,
-                                     delay=5000.0 if delayed else None))  # fmt: skip
+                                     delay=5000.0 if delayed else None, priority=known.priority if known else 0))  # fmt: skip
         if message := self.valid(delivery):
             message.retries += not snooze
             message.snoozes += snooze
@@ -282,6 +290,7 @@ class History(RuleBasedStateMachine):
     @rule(group=st.sampled_from(GROUPS), most=st.integers(1, 2))
     def group_is_woken(self, group: str, most: int) -> None:
         mine = [(name, m.state) for name, m in self.messages.items() if m.group == group]
+        mine.sort(key=lambda one: -self.messages[one[0]].priority)
         waiting = [name for name, state in mine if state in ("parked", "snooze")]
         woken = wake(self.connection, "main", group, most=most)
         assert sorted(str(name) for name in woken) == sorted(waiting[:most])

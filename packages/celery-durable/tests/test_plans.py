@@ -51,7 +51,7 @@ def test_a_claim_reads_the_index_of_ready_messages_only(crowded: Broker) -> None
     given = {"queue": "main", "count": 32, "owner": 1, "lease": 15, "floor": 0, "sleep": 0}
     found = explain(crowded, SQL.claim, given, times=10)
     assert {node.get("Index Name") for node in of_messages(found)} == {
-        "durable_ready_order", "durable_ready_pkey", "durable_message_pkey",
+        "durable_ready_order", "durable_ready_prioritized", "durable_ready_pkey", "durable_message_pkey",
     }  # fmt: skip
     assert "Sort" not in {node["Node Type"] for node in found}
     assert sum(node.get("Rows Removed by Filter", 0) for node in found) == 0
@@ -72,7 +72,7 @@ def test_a_claim_and_a_settlement_are_not_planned_for_what_they_are_given(crowde
 
 def test_a_publish_reads_the_ends_of_two_indexes(crowded: Broker) -> None:
     def given(user: Any, delay: float | None = None) -> tuple[Any, ...]:
-        return ("main", "{}", None, user, None, delay, 100, None, None)
+        return ("main", "{}", None, user, None, delay, 100, None, None, 0)
 
     assert of_messages(explain(crowded, SQL.publish, given("ann", 60), 10)) == []
     last, head = "durable_ready_tenant", "durable_ready_order"

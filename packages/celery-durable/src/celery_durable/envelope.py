@@ -32,7 +32,8 @@ class Letter(NamedTuple):
     """A message to store.
 
     delay: seconds from now, None for none; step: how far its rank is behind its group's last one; lease_token: the
-    delivery it retries; snooze, park: how that retry counts and waits; most_ready: of its group, before it is parked.
+    delivery it retries; snooze, park: how that retry counts and waits; most_ready: of its group, before it is parked;
+    priority: 0 to 9, which of its group's messages comes first.
     """
 
     queue: str
@@ -48,6 +49,7 @@ class Letter(NamedTuple):
     is_retry: bool
     replaces: bool
     most_ready: int | None = None
+    priority: int = 0
 
     @property
     def hint(self) -> str:
@@ -56,7 +58,7 @@ class Letter(NamedTuple):
 
     def to_publish(self) -> tuple[Any, ...]:
         """The parameters of the statement PUBLISH."""
-        return (*self[:7], self.hint, self.most_ready)
+        return (*self[:7], self.hint, self.most_ready, self.priority)
 
     def parameters(self) -> dict[str, Any]:
         """The parameters of the statements IN_THE_WAY, RETRY and ADD_QUEUE."""
@@ -84,6 +86,7 @@ def letter(message: Mapping[str, Any], queue: str) -> Letter:
         park=park,
         is_retry=bool(headers.get("retries")),
         replaces=ended or bool(headers.get("replaced_task_nesting")),
+        priority=_priority(properties.get("priority")),
         **addressed(headers),
     )
 
@@ -116,6 +119,14 @@ def _delay(eta: str | None) -> float | None:
     due = datetime.fromisoformat(eta)
     seconds = ((due if due.tzinfo else due.replace(tzinfo=UTC)) - datetime.now(UTC)).total_seconds()
     return seconds if seconds > 0 else None
+
+
+def _priority(given: Any) -> int:
+    """As kombu reads it: from 0 to 9, what is beyond is as the nearest, and what is no number has none."""
+    try:
+        return max(0, min(9, int(given)))
+    except (TypeError, ValueError, OverflowError):
+        return 0
 
 
 def _step(weight: float | None) -> int:

@@ -38,7 +38,7 @@ ATTEMPTS = 5
 #: In one INSERT.
 LETTERS = 1000
 #: Of a Letter, what that takes; and what more, for one after the other.
-COLUMNS = Letter._fields[:7]
+COLUMNS = (*Letter._fields[:7], "priority")
 MORE_COLUMNS = ("hint", "most_ready")
 
 

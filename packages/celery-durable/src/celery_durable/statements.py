@@ -15,20 +15,20 @@ from .options import Options, read_options
 #: A ready or delayed message: the values of `Letter.to_publish`, without names, which take 8 µs.  NULL back: a
 #: conflict, or an unknown queue.
 PUBLISH = """
-    SELECT {schema}durable_publish(%s, %s, %s, %s, %s, %s, %s, %s, %s)"""
+    SELECT {schema}durable_publish(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"""
 
 #: Many, one after the other in one round trip: arrays of the same length.  -> (task id, queue) of the stored ones.
 PUBLISH_EACH = """
     SELECT stored.task_id, stored.queue
       FROM (SELECT given.task_id, given.queue, {schema}durable_publish(
                        given.queue, given.payload, given.task_id, given.user_id, given.unique_key, given.delay,
-                       given.step, given.hint, given.most_ready) AS id
+                       given.step, given.hint, given.most_ready, given.priority) AS id
               FROM (SELECT * FROM unnest(
                        %(queue)s::text[], %(payload)s::text[], %(task_id)s::text[], %(user_id)s::text[],
                        %(unique_key)s::text[], %(delay)s::float8[], %(step)s::int[], %(hint)s::text[],
-                       %(most_ready)s::int[])
+                       %(most_ready)s::int[], %(priority)s::int[])
                            WITH ORDINALITY AS g (queue, payload, task_id, user_id, unique_key, delay, step, hint,
-                                                 most_ready, place)
+                                                 most_ready, priority, place)
                      ORDER BY place) AS given OFFSET 0) AS stored
      WHERE stored.id IS NOT NULL"""
 
@@ -36,7 +36,7 @@ PUBLISH_EACH = """
 PUBLISH_MANY = """
     SELECT stored_task, stored_queue FROM {schema}durable_publish_many(
         %(queue)s::text[], %(payload)s::text[], %(task_id)s::text[], %(user_id)s::text[], %(unique_key)s::text[],
-        %(delay)s::float8[], %(step)s::int[])"""
+        %(delay)s::float8[], %(step)s::int[], %(priority)s::int[])"""
 
 #: Why nothing was stored: the message in the way, if there is one.
 #: -> (its task id, whether it is leased, whether it is the same task on the same queue)
@@ -48,11 +48,12 @@ IN_THE_WAY = """
 RETRY = """
     SELECT {schema}durable_retry(
         %(task_id)s, %(lease_token)s::uuid, %(queue)s, %(payload)s, %(delay)s, %(snooze)s, %(park)s, %(seconds)s,
-        %(hint)s)"""
+        %(hint)s, %(priority)s)"""
 #: The same under whatever lease the task has, of the message that is in the way: what it replaces has ended.
 REPLACE = """
     SELECT {schema}durable_retry(
-        task_id, lease_token, %(queue)s, %(payload)s, %(delay)s, %(snooze)s, %(park)s, %(seconds)s, %(hint)s)
+        task_id, lease_token, %(queue)s, %(payload)s, %(delay)s, %(snooze)s, %(park)s, %(seconds)s, %(hint)s,
+        %(priority)s)
       FROM (SELECT m.task_id, l.token AS lease_token FROM {schema}durable_message AS m
               JOIN {schema}durable_lease AS l ON l.id = m.id
               LEFT JOIN {schema}durable_queue AS q ON q.id = m.queue_id AND q.name = %(queue)s

@@ -75,7 +75,8 @@ def early_again(self: Any, how: str, seconds: float) -> None:
 
 @app.task(bind=True, max_retries=2)
 def retried(self: Any, times: int, **options: Any) -> None:
-    tell(self, "ran", mine=self.request.get("mine"), retries=self.request.retries, shadow=self.request.shadow)
+    tell(self, "ran", mine=self.request.get("mine"), retries=self.request.retries, shadow=self.request.shadow,
+         priority=self.request.delivery_info["priority"])  # fmt: skip
     if self.request.retries < times:
         raise self.retry(countdown=0, exc=KeyError("worn out"), **options)
 

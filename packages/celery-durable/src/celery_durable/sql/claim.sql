@@ -2,13 +2,18 @@
 
 -- Lease up to `most` ready messages of one queue in their order, beginning to read at a rank.  Their rows of
 -- durable_message are only read: who holds one keeps nobody from claiming it.  It has the settings of the claim that
--- calls it.  OFFSET 0 keeps the planner from reading all payloads for a join.
+-- calls it.  OFFSET 0 keeps the planner from reading all payloads for a join.  In a queue with priorities each turn is
+-- taken by itself: see priority.sql.
 CREATE OR REPLACE FUNCTION durable_take(
     which integer, most integer, owner bigint, lease double precision, from_rank bigint
 ) RETURNS TABLE (message_id bigint, token text, body text, deliveries integer, retries integer, snoozes integer,
                  losses integer, place bigint)
 LANGUAGE plpgsql AS $$
 BEGIN
+    IF EXISTS (SELECT FROM durable_ready WHERE queue_id = which AND rank >= from_rank AND priority IS NOT NULL) THEN
+        RETURN QUERY SELECT * FROM durable_take_turns(which, most, owner, lease, from_rank);
+        RETURN;
+    END IF;
     RETURN QUERY
     WITH taken AS (
         DELETE FROM durable_ready AS r WHERE r.id = ANY (ARRAY(

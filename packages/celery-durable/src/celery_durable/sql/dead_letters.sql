@@ -14,7 +14,7 @@ BEGIN
         IF NOT EXISTS (SELECT FROM durable_queue WHERE name = one.queue) THEN
             outcome := 'no queue';
         ELSIF durable_publish(one.queue, one.payload, one.task_id, one.user_id, one.unique_key, NULL, one.rank_step,
-                                one.queue) IS NULL THEN
+                                one.queue, priority => durable_priority(one.payload)) IS NULL THEN
             outcome := 'in the way';
         ELSE
             DELETE FROM kombu_dead_letter WHERE id = one.id;

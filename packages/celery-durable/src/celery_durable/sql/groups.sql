@@ -27,8 +27,9 @@ BEGIN
     SELECT which, flow, clock_timestamp() + make_interval(secs => seconds), seconds, unspent WHERE which IS NOT NULL
     ON CONFLICT (queue_id, name) DO UPDATE
        SET probe_at = excluded.probe_at, probe_seconds = excluded.probe_seconds, rank = least(g.rank, excluded.rank);
-    WITH gone AS (DELETE FROM durable_ready WHERE id = ANY (chosen) RETURNING id)
-    INSERT INTO durable_waiting (id, queue_id, tenant, reason) SELECT id, which, flow, 'parked' FROM gone
+    WITH gone AS (DELETE FROM durable_ready WHERE id = ANY (chosen) RETURNING id, nullif(priority, 0) AS priority)
+    INSERT INTO durable_waiting (id, queue_id, tenant, reason, priority)
+    SELECT id, which, flow, 'parked', priority FROM gone
         ON CONFLICT DO NOTHING;
     GET DIAGNOSTICS parked = ROW_COUNT;
     RETURN parked;
@@ -53,7 +54,7 @@ BEGIN
     END IF;
 END $$;
 
--- Make the oldest messages of a group ready that are parked or snoozed; the group is forgotten with its last parked
+-- Make messages of a group ready that are parked or snoozed, by their priority and then their age; the group is forgotten with its last parked
 -- one, unless somebody is publishing to it just now.  `step`: theirs from now on; NULL: as they were published.  They
 -- stand where the group's last one ended: a group that is woken one by one has its share, and not the head of the queue
 -- each time.  -> their task ids
@@ -65,22 +66,31 @@ DECLARE
     place bigint;
 BEGIN
     FOR one IN
-        WITH parked AS MATERIALIZED (
-            SELECT m.id, m.task_id, m.step FROM durable_waiting AS w JOIN durable_message AS m ON m.id = w.id
-             WHERE w.queue_id = which AND w.reason = 'parked' AND w.tenant = flow ORDER BY w.id LIMIT most
+        WITH first AS MATERIALIZED (
+            SELECT m.id, m.task_id, m.step, w.priority FROM durable_waiting AS w JOIN durable_message AS m ON m.id = w.id
+             WHERE w.queue_id = which AND w.tenant = flow AND w.priority IS NOT NULL AND w.reason IN ('parked', 'snooze')
+             ORDER BY w.priority DESC, w.id LIMIT most
+               FOR NO KEY UPDATE OF m SKIP LOCKED FOR UPDATE OF w SKIP LOCKED),
+        parked AS MATERIALIZED (
+            SELECT m.id, m.task_id, m.step, w.priority FROM durable_waiting AS w JOIN durable_message AS m ON m.id = w.id
+             WHERE w.queue_id = which AND w.reason = 'parked' AND w.tenant = flow AND w.priority IS NULL
+             ORDER BY w.id LIMIT most - (SELECT count(*) FROM first)
                FOR NO KEY UPDATE OF m SKIP LOCKED FOR UPDATE OF w SKIP LOCKED),
         snoozed AS MATERIALIZED (
-            SELECT m.id, m.task_id, m.step FROM durable_waiting AS w JOIN durable_message AS m ON m.id = w.id
-             WHERE w.queue_id = which AND w.reason = 'snooze' AND w.tenant = flow ORDER BY w.id LIMIT most
+            SELECT m.id, m.task_id, m.step, w.priority FROM durable_waiting AS w JOIN durable_message AS m ON m.id = w.id
+             WHERE w.queue_id = which AND w.reason = 'snooze' AND w.tenant = flow AND w.priority IS NULL
+             ORDER BY w.id LIMIT most - (SELECT count(*) FROM first)
                FOR NO KEY UPDATE OF m SKIP LOCKED FOR UPDATE OF w SKIP LOCKED)
-        SELECT * FROM (SELECT * FROM parked UNION ALL SELECT * FROM snoozed) AS waiting ORDER BY id LIMIT most
+        SELECT * FROM (TABLE first UNION ALL TABLE parked UNION ALL TABLE snoozed) AS waiting
+         ORDER BY coalesce(priority, 0) DESC, id LIMIT most
     LOOP
         IF place IS NULL THEN
             place := greatest(durable_rank(which, flow, coalesce(durable_wake.step, one.step)),
                               (SELECT rank FROM kombu_group WHERE queue_id = which AND name = flow));
         END IF;
         DELETE FROM durable_waiting WHERE id = one.id;
-        INSERT INTO durable_ready (id, queue_id, tenant, rank) VALUES (one.id, which, flow, place)
+        INSERT INTO durable_ready (id, queue_id, tenant, rank, priority)
+        VALUES (one.id, which, flow, place, one.priority)
             ON CONFLICT DO NOTHING;
         UPDATE durable_message AS m SET step = durable_wake.step
          WHERE m.id = one.id AND m.step <> durable_wake.step;

@@ -47,7 +47,8 @@ SELECT m.id, m.queue_id, m.task_id,
        m.retry_count, m.snooze_count, m.lost_count, m.cancel_requested_at, m.enqueued_at,
        (SELECT l.node FROM durable_lease AS l WHERE l.id = m.id)
            AS node_id,                      -- NULL: not leased, or by a node without a lock
-       m.tenant                             -- as group_name
+       m.tenant,                            -- as group_name
+       coalesce(m.priority, 0) AS priority  -- 0 to 9
   FROM durable_message AS m;
 
 -- What may be changed through it: that the running task has started, and that the message ends.  The trigger does not
@@ -87,13 +88,13 @@ REVOKE ALL ON FUNCTION durable_change FROM PUBLIC;
 
 -- The messages by their state.  `tenant`: the group, '' for none.
 CREATE OR REPLACE VIEW broker_ready AS
-SELECT id, queue_id, tenant, rank, since FROM durable_ready;
+SELECT id, queue_id, tenant, rank, since, coalesce(priority, 0) AS priority FROM durable_ready;
 
 CREATE OR REPLACE VIEW broker_lease AS
 SELECT id, queue_id, token, node AS node_id, until, started_at FROM durable_lease;
 
 CREATE OR REPLACE VIEW broker_waiting AS
-SELECT id, queue_id, tenant, reason, due_at FROM durable_waiting;
+SELECT id, queue_id, tenant, reason, due_at, coalesce(priority, 0) AS priority FROM durable_waiting;
 
 CREATE OR REPLACE VIEW broker_group AS      -- the parked ones
 SELECT queue_id, name, probe_at FROM kombu_group;
@@ -138,7 +139,7 @@ CREATE OR REPLACE FUNCTION broker_park(
 ) RETURNS integer
 LANGUAGE sql AS $$ SELECT {schema}durable_park(queue_name, group_name, seconds, task) $$;
 
--- Make the oldest waiting messages of a group ready.  `step`: theirs from now on; NULL: as they were published.
+-- Make waiting messages of a group ready, by their priority and then their age.  `step`: theirs from now on; NULL: as they were published.
 -- -> their task ids.
 CREATE OR REPLACE FUNCTION broker_wake(queue_name text, group_name text, most integer, step integer DEFAULT NULL)
 RETURNS SETOF text

@@ -90,7 +90,7 @@ DECLARE
     reason text;
     place bigint;
 BEGIN
-    SELECT m.id INTO mine FROM durable_message AS m
+    SELECT m.id, m.priority INTO mine FROM durable_message AS m
      WHERE m.task_id = task AND NOT EXISTS (SELECT FROM durable_lease AS l WHERE l.id = m.id)
      ORDER BY m.queue_id = which DESC, m.id LIMIT 1 FOR NO KEY UPDATE;
     IF mine.id IS NULL OR which IS NULL THEN
@@ -117,11 +117,12 @@ BEGIN
         DELETE FROM durable_ready WHERE id = mine.id;
         DELETE FROM durable_waiting WHERE id = mine.id;
         IF reason IS NULL THEN
-            INSERT INTO durable_ready (id, queue_id, tenant, rank)
-            VALUES (mine.id, which, coalesce(new_group, ''), place);
+            INSERT INTO durable_ready (id, queue_id, tenant, rank, priority)
+            VALUES (mine.id, which, coalesce(new_group, ''), place, mine.priority);
         ELSE
-            INSERT INTO durable_waiting (id, queue_id, tenant, reason, due_at)
-            VALUES (mine.id, which, coalesce(new_group, ''), reason, CASE WHEN reason <> 'parked' THEN due END);
+            INSERT INTO durable_waiting (id, queue_id, tenant, reason, due_at, priority)
+            VALUES (mine.id, which, coalesce(new_group, ''), reason, CASE WHEN reason <> 'parked' THEN due END,
+                    mine.priority);
         END IF;
     EXCEPTION WHEN unique_violation THEN  -- another message of the task is there
         RETURN NULL;
@@ -158,7 +159,7 @@ BEGIN
     FOR attempt IN 1..3 LOOP
         BEGIN
             WITH ready AS MATERIALIZED (
-                SELECT r.id, r.rank, m.step FROM durable_ready AS r JOIN durable_message AS m ON m.id = r.id
+                SELECT r.id, coalesce(r.own_rank, r.rank) AS rank, m.step FROM durable_ready AS r JOIN durable_message AS m ON m.id = r.id
                  WHERE r.queue_id = old AND r.tenant = group_name
                    AND NOT EXISTS (SELECT FROM durable_message AS o WHERE o.task_id = m.task_id AND o.queue_id = new)
                    FOR NO KEY UPDATE OF m SKIP LOCKED FOR UPDATE OF r SKIP LOCKED),
@@ -174,7 +175,7 @@ BEGIN
                 UPDATE durable_waiting SET queue_id = new WHERE id = ANY (ARRAY(SELECT id FROM waiting))),
             placed AS (SELECT id, sum(step) OVER (ORDER BY rank, id) - step AS ahead FROM ready),
             target AS MATERIALIZED (SELECT durable_rank(new, group_name, 100) AS rank)
-            UPDATE durable_ready AS r SET queue_id = new, rank = target.rank + placed.ahead
+            UPDATE durable_ready AS r SET queue_id = new, rank = target.rank + placed.ahead, own_rank = NULL
               FROM placed, target WHERE r.id = placed.id;
             EXIT;
         EXCEPTION WHEN unique_violation THEN
@@ -217,14 +218,14 @@ DECLARE
 BEGIN
     FOR one IN
         UPDATE durable_message SET cancel_requested_at = clock_timestamp(), unique_key = NULL
-         WHERE id = ANY (held) RETURNING id, queue_id, tenant, step
+         WHERE id = ANY (held) RETURNING id, queue_id, tenant, step, priority
     LOOP
         PERFORM durable_keep(one.id, false);
         DELETE FROM durable_waiting WHERE id = one.id;
         IF FOUND THEN
-            INSERT INTO durable_ready (id, queue_id, tenant, rank)
+            INSERT INTO durable_ready (id, queue_id, tenant, rank, priority)
             VALUES (one.id, one.queue_id, coalesce(one.tenant, ''),
-                    durable_rank(one.queue_id, one.tenant, one.step))
+                    durable_rank(one.queue_id, one.tenant, one.step), one.priority)
             ON CONFLICT DO NOTHING;
         END IF;
         PERFORM pg_notify('{channel}', (SELECT name FROM durable_queue WHERE id = one.queue_id));

@@ -106,14 +106,15 @@ BEGIN
 END $$;
 
 -- Store a message.  `delay`: seconds, NULL for none; `hint`: the notification; `most_ready`: with so many of its group
--- ready already the group is parked, and this one waits; NULL for any number.  -> its id; NULL: a conflict, or an
--- unknown queue.  The lock on a parked group keeps it from being forgotten before this message is seen.
+-- ready already the group is parked, and this one waits; NULL for any number; `priority`: 1 to 9, and what is beyond
+-- them is as the nearest.  -> its id; NULL: a conflict, or an unknown queue.  The lock on a parked group keeps it from being forgotten before this message is seen.
 CREATE OR REPLACE FUNCTION durable_publish(
     queue_name text, body text, task text, flow text, key text, delay double precision, step integer, hint text,
-    most_ready integer DEFAULT NULL
+    most_ready integer DEFAULT NULL, priority integer DEFAULT NULL
 ) RETURNS bigint
 LANGUAGE plpgsql {definer} AS $$
 DECLARE
+    urgency CONSTANT smallint := CASE WHEN priority > 0 THEN least(priority, 9) END;
     which integer;
     lowest bigint;
     reason text;
@@ -130,18 +131,18 @@ BEGIN
     IF delay IS NULL AND flow IS NOT NULL THEN
         reason := coalesce(durable_parks(which, flow, most_ready, step, {probe}), reason);
     END IF;
-    INSERT INTO durable_message AS m (payload, queue_id, task_id, tenant, unique_key, step)
-    VALUES (body, which, task, flow, key, step)
+    INSERT INTO durable_message AS m (payload, queue_id, task_id, tenant, unique_key, step, priority)
+    VALUES (body, which, task, flow, key, step, urgency)
     ON CONFLICT DO NOTHING RETURNING m.id INTO added;
     IF added IS NULL THEN
         RETURN NULL;
     ELSIF reason IS NULL THEN
-        INSERT INTO durable_ready (id, queue_id, tenant, rank)
-        VALUES (added, which, coalesce(flow, ''), durable_place(which, lowest, flow, step));
+        INSERT INTO durable_ready (id, queue_id, tenant, rank, priority)
+        VALUES (added, which, coalesce(flow, ''), durable_place(which, lowest, flow, step), urgency);
     ELSE
-        INSERT INTO durable_waiting (id, queue_id, tenant, reason, due_at)
+        INSERT INTO durable_waiting (id, queue_id, tenant, reason, due_at, priority)
         VALUES (added, which, coalesce(flow, ''), reason, CASE WHEN reason = 'eta'
-                THEN clock_timestamp() + make_interval(secs => coalesce(delay, 0)) END);
+                THEN clock_timestamp() + make_interval(secs => coalesce(delay, 0)) END, urgency);
     END IF;
     IF delay IS NULL AND reason = 'eta' THEN
         PERFORM pg_notify('{channel}', hint || E'\t{rank_soon}');
@@ -165,20 +166,21 @@ END $$;
 
 -- A retry in place: the leased message of a task, with its new payload, waits as it is told.  `queue_name`: where; with
 -- an unknown name, and where another message of the task is already, it stays on its own queue.  `park`: its group is
--- parked for `seconds` as well.  -> its id; NULL: the lease is lost, and nothing is changed.  Locks besides: the message;
+-- parked for `seconds` as well; `priority`: its new one, NULL for the one that it has.  -> its id; NULL: the lease is lost, and nothing is changed.  Locks besides: the message;
 -- when it parks, the group, and its ready messages.
 CREATE OR REPLACE FUNCTION durable_retry(
     task text, token uuid, queue_name text, body text, delay double precision, snooze boolean, park boolean,
-    seconds double precision, hint text
+    seconds double precision, hint text, priority integer DEFAULT NULL
 ) RETURNS bigint
 LANGUAGE plpgsql {settings} AS $$
 DECLARE
+    urgency smallint := CASE WHEN priority > 0 THEN least(priority, 9) END;
     mine record;
     place integer;
     target record;
     now_ready boolean := delay IS NULL AND NOT park AND current_setting('transaction_isolation') <> 'serializable';
 BEGIN
-    SELECT m.id, m.queue_id, m.tenant, m.step, q.id AS wanted INTO mine
+    SELECT m.id, m.queue_id, m.tenant, m.step, m.priority, q.id AS wanted INTO mine
       FROM durable_message AS m JOIN durable_lease AS l ON l.id = m.id
       LEFT JOIN durable_queue AS q ON q.name = queue_name
      WHERE m.task_id = task AND l.token = durable_retry.token FOR NO KEY UPDATE OF m;
@@ -194,21 +196,24 @@ BEGIN
         PERFORM durable_park(target.name, coalesce(mine.tenant, ''), seconds,
                                    CASE WHEN target.id = mine.queue_id THEN task END);
     END IF;
+    IF priority IS NULL THEN
+        urgency := mine.priority;
+    END IF;
     DELETE FROM durable_lease WHERE id = mine.id;
-    UPDATE durable_message
-       SET payload = body, delivery_count = delivery_count + 1,
+    UPDATE durable_message AS m
+       SET payload = body, priority = urgency, delivery_count = delivery_count + 1,
            retry_count = retry_count + (NOT snooze)::int, snooze_count = snooze_count + snooze::int
-     WHERE id = mine.id;
+     WHERE m.id = mine.id;
     IF now_ready THEN
-        INSERT INTO durable_ready (id, queue_id, tenant, rank)
+        INSERT INTO durable_ready (id, queue_id, tenant, rank, priority)
         VALUES (mine.id, target.id, coalesce(mine.tenant, ''),
-                durable_place(target.id, target.rank_floor, mine.tenant, mine.step))
+                durable_place(target.id, target.rank_floor, mine.tenant, mine.step), urgency)
         ON CONFLICT DO NOTHING;
     ELSE
-        INSERT INTO durable_waiting (id, queue_id, tenant, reason, due_at)
+        INSERT INTO durable_waiting (id, queue_id, tenant, reason, due_at, priority)
         VALUES (mine.id, target.id, coalesce(mine.tenant, ''),
                 CASE WHEN park THEN 'parked' WHEN snooze THEN 'snooze' ELSE 'retry' END,
-                CASE WHEN NOT park THEN clock_timestamp() + make_interval(secs => coalesce(delay, 0)) END)
+                CASE WHEN NOT park THEN clock_timestamp() + make_interval(secs => coalesce(delay, 0)) END, urgency)
         ON CONFLICT DO NOTHING;
     END IF;
     IF delay IS NULL AND NOT park AND NOT now_ready THEN

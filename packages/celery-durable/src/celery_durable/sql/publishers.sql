@@ -8,7 +8,8 @@
 -- serializable transaction see publish.sql.  -> (task id, queue) of those that were stored; conflicts and unknown queues
 -- are missing.  `told` is counted, because otherwise it would not run.
 CREATE OR REPLACE FUNCTION durable_publish_many(
-    queues text[], bodies text[], tasks text[], users text[], keys text[], delays double precision[], steps integer[]
+    queues text[], bodies text[], tasks text[], users text[], keys text[], delays double precision[], steps integer[],
+    priorities integer[] DEFAULT NULL
 ) RETURNS TABLE (stored_task text, stored_queue text)
 LANGUAGE plpgsql {definer} AS $$
 DECLARE
@@ -16,9 +17,10 @@ DECLARE
 BEGIN
     RETURN QUERY
     WITH given AS MATERIALIZED (
-        SELECT g.*, q.id AS queue_id, nextval('message_id_sequence') AS id
-          FROM unnest(queues, bodies, tasks, users, keys, delays, steps)
-               WITH ORDINALITY AS g (queue, payload, task_id, tenant, unique_key, delay, step, place)
+        SELECT g.*, q.id AS queue_id, nextval('message_id_sequence') AS id,
+               (CASE WHEN urgency > 0 THEN least(urgency, 9) END)::smallint AS priority
+          FROM unnest(queues, bodies, tasks, users, keys, delays, steps, priorities)
+               WITH ORDINALITY AS g (queue, payload, task_id, tenant, unique_key, delay, step, urgency, place)
           JOIN durable_queue AS q ON q.name = g.queue),
     flows AS MATERIALIZED (
         SELECT queue_id, tenant, CASE WHEN ranked THEN durable_rank(queue_id, tenant, min(step)) END AS rank
@@ -39,20 +41,21 @@ BEGIN
                sum(step) OVER (PARTITION BY queue_id, tenant, delay IS NULL ORDER BY place) - step AS ahead
           FROM given),
     stored AS (
-        INSERT INTO durable_message (id, payload, queue_id, task_id, tenant, unique_key, step)
-        SELECT id, payload, queue_id, task_id, tenant, unique_key, step
+        INSERT INTO durable_message (id, payload, queue_id, task_id, tenant, unique_key, step, priority)
+        SELECT id, payload, queue_id, task_id, tenant, unique_key, step, priority
           FROM sorted WHERE (SELECT count(*) FROM told) >= 0 ORDER BY place
         ON CONFLICT DO NOTHING RETURNING id, task_id, queue_id),
     ready AS (
-        INSERT INTO durable_ready (id, queue_id, tenant, rank)
-        SELECT s.id, s.queue_id, coalesce(s.tenant, ''), f.rank + s.ahead
+        INSERT INTO durable_ready (id, queue_id, tenant, rank, priority)
+        SELECT s.id, s.queue_id, coalesce(s.tenant, ''), f.rank + s.ahead, s.priority
           FROM stored JOIN sorted AS s ON s.id = stored.id
           JOIN flows AS f ON f.queue_id = s.queue_id AND f.tenant IS NOT DISTINCT FROM s.tenant
          WHERE s.reason IS NULL ORDER BY s.place),
     waiting AS (
-        INSERT INTO durable_waiting (id, queue_id, tenant, reason, due_at)
+        INSERT INTO durable_waiting (id, queue_id, tenant, reason, due_at, priority)
         SELECT s.id, s.queue_id, coalesce(s.tenant, ''), s.reason,
-               CASE WHEN s.reason = 'eta' THEN clock_timestamp() + make_interval(secs => coalesce(s.delay, 0)) END
+               CASE WHEN s.reason = 'eta' THEN clock_timestamp() + make_interval(secs => coalesce(s.delay, 0)) END,
+               s.priority
           FROM stored JOIN sorted AS s ON s.id = stored.id WHERE s.reason IS NOT NULL ORDER BY s.place)
     SELECT stored.task_id, q.name::text FROM stored JOIN durable_queue AS q ON q.id = stored.queue_id;
 END $$;

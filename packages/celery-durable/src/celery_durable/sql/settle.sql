@@ -12,10 +12,10 @@ BEGIN
         UPDATE durable_message AS m
            SET delivery_count = m.delivery_count + 1,
                lost_count = m.lost_count + (how = 'died' OR how = 'requeue' AND gone.started_at IS NOT NULL)::int
-          FROM gone WHERE m.id = gone.id RETURNING m.id, m.queue_id, m.tenant, gone.rank),
+          FROM gone WHERE m.id = gone.id RETURNING m.id, m.queue_id, m.tenant, m.priority, gone.rank),
     back AS (
-        INSERT INTO durable_ready (id, queue_id, tenant, rank)
-        SELECT id, queue_id, coalesce(tenant, ''), rank FROM counted
+        INSERT INTO durable_ready (id, queue_id, tenant, rank, priority)
+        SELECT id, queue_id, coalesce(tenant, ''), rank, priority FROM counted
             ON CONFLICT DO NOTHING)          -- a row too many is the message's from now on
     SELECT array_agg(DISTINCT queue_id) INTO touched FROM counted;
     RETURN coalesce(touched, '{}');

@@ -5,12 +5,18 @@ CREATE TABLE durable_ready (
     queue_id integer NOT NULL,
     tenant text NOT NULL,
     rank bigint NOT NULL,                   -- the order of claims
-    since timestamptz NOT NULL DEFAULT clock_timestamp()
+    since timestamptz NOT NULL DEFAULT clock_timestamp(),
+    priority smallint,                      -- its message's; 0: of one that gave its turn away; see priority.sql
+    own_rank bigint                         -- the rank that it came with, if it has another turn now
 );
 -- A claim reads this one in its order.
 CREATE INDEX durable_ready_order ON durable_ready (queue_id, rank, id);
 -- The last ready message of a group.
 CREATE INDEX durable_ready_tenant ON durable_ready (queue_id, tenant, rank, id);
+-- The next message of a tenant, and whether a queue has one that is not just the next by its rank.
+CREATE INDEX durable_ready_priority ON durable_ready (queue_id, tenant, priority DESC, coalesce(own_rank, rank), id)
+    WHERE priority IS NOT NULL;
+CREATE INDEX durable_ready_prioritized ON durable_ready (queue_id, rank) WHERE priority IS NOT NULL;
 
 CREATE TABLE durable_lease (
     id bigint PRIMARY KEY,
@@ -30,11 +36,14 @@ CREATE TABLE durable_waiting (
     queue_id integer NOT NULL,
     tenant text NOT NULL,
     reason text NOT NULL CHECK (reason IN ('eta', 'retry', 'snooze', 'parked')),
-    due_at timestamptz CHECK ((due_at IS NULL) = (reason = 'parked'))  -- ready then; a parked one is woken
+    due_at timestamptz CHECK ((due_at IS NULL) = (reason = 'parked')),  -- ready then; a parked one is woken
+    priority smallint                       -- its message's
 );
 CREATE INDEX durable_waiting_due ON durable_waiting (queue_id, due_at);
 -- The oldest of a group that waits to be woken.
 CREATE INDEX durable_waiting_tenant ON durable_waiting (queue_id, reason, tenant, id);
+CREATE INDEX durable_waiting_priority ON durable_waiting (queue_id, tenant, priority DESC, id)
+    WHERE priority IS NOT NULL AND reason IN ('parked', 'snooze');
 
 -- Every 32nd row, in an order of no meaning: to estimate numbers, see counting.sql.
 CREATE INDEX durable_ready_sample ON durable_ready (queue_id, (hashint8(id))) INCLUDE (id, tenant)

@@ -26,7 +26,7 @@ SELECT m.id,
        m.retry_count, m.snooze_count, m.lost_count, m.cancel_requested_at, m.enqueued_at
   FROM durable_message AS m;
 
--- Publish what a stock producer inserted.  Its task id, tenant and due time are in the payload.  What cannot be read, or
+-- Publish what a stock producer inserted.  Its task id, tenant, due time and priority are in the payload.  What cannot be read, or
 -- is no name for an index, is made ready as it is: a worker will find out, and bury it.
 CREATE OR REPLACE FUNCTION kombu_message_publish_stock(
     queue_name text, body text, task text, flow text, key text, step integer
@@ -52,13 +52,15 @@ BEGIN
         delay := NULL;
     END;
     RETURN durable_publish(queue_name, body, task, flow, key, delay, step,
-                                 queue_name || coalesce(E'\t' || round(delay::numeric, 3), ''));
+                           queue_name || coalesce(E'\t' || round(delay::numeric, 3), ''),
+                           priority => durable_priority(body));
 END $$;
 
 -- Put a message where its columns say that it stands: `leased` if it has a token, ready if it is visible, else waiting.
 CREATE OR REPLACE FUNCTION kombu_message_stand(m record) RETURNS void LANGUAGE plpgsql {settings} AS $$
 DECLARE
     place bigint := coalesce(m.rank, durable_rank(m.queue_id, m.user_id, m.rank_step));
+    urgency smallint := (SELECT d.priority FROM durable_message AS d WHERE d.id = m.id);
 BEGIN
     DELETE FROM durable_ready WHERE id = m.id;
     DELETE FROM durable_lease WHERE id = m.id;
@@ -68,12 +70,13 @@ BEGIN
         VALUES (m.id, m.queue_id, place, m.lease_token, m.lease_owner, coalesce(m.visible_at, clock_timestamp()),
                 m.started_at);
     ELSIF m.visible THEN
-        INSERT INTO durable_ready (id, queue_id, tenant, rank, since)
-        VALUES (m.id, m.queue_id, coalesce(m.user_id, ''), place, coalesce(m.visible_at, clock_timestamp()));
+        INSERT INTO durable_ready (id, queue_id, tenant, rank, since, priority)
+        VALUES (m.id, m.queue_id, coalesce(m.user_id, ''), place, coalesce(m.visible_at, clock_timestamp()), urgency);
     ELSE
-        INSERT INTO durable_waiting (id, queue_id, tenant, reason, due_at)
+        INSERT INTO durable_waiting (id, queue_id, tenant, reason, due_at, priority)
         VALUES (m.id, m.queue_id, coalesce(m.user_id, ''), coalesce(m.delay_reason, 'eta'),
-                CASE WHEN m.delay_reason IS DISTINCT FROM 'parked' THEN coalesce(m.visible_at, clock_timestamp()) END);
+                CASE WHEN m.delay_reason IS DISTINCT FROM 'parked' THEN coalesce(m.visible_at, clock_timestamp()) END,
+                urgency);
     END IF;
 END $$;
 

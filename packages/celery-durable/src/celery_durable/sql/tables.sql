@@ -37,7 +37,8 @@ CREATE TABLE durable_message (
     snooze_count integer NOT NULL DEFAULT 0,    -- retries in place that were snoozes
     lost_count integer NOT NULL DEFAULT 0,      -- started deliveries whose worker died
     cancel_requested_at timestamptz,        -- set by the application
-    enqueued_at timestamptz NOT NULL DEFAULT clock_timestamp()
+    enqueued_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    priority smallint                       -- 1 to 9: among those of its tenant; NULL: 0, the lowest
 );
 -- One message of a task for each queue: an exchange may route a task to several.  With its condition the index is no
 -- key of the table, so that a message may go to another queue while somebody holds it FOR KEY SHARE.

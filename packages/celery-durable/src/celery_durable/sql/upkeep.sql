@@ -14,7 +14,7 @@ DECLARE
     lost bigint[];
 BEGIN
     WITH late AS MATERIALIZED (
-        SELECT w.id, w.tenant, m.step FROM durable_waiting AS w JOIN durable_message AS m ON m.id = w.id
+        SELECT w.id, w.tenant, m.step, m.priority FROM durable_waiting AS w JOIN durable_message AS m ON m.id = w.id
          WHERE w.queue_id = which AND w.due_at > since AND w.due_at <= upto
          ORDER BY w.due_at LIMIT most FOR NO KEY UPDATE OF m SKIP LOCKED FOR UPDATE OF w SKIP LOCKED),
     gone AS (DELETE FROM durable_waiting WHERE id = ANY (ARRAY(SELECT id FROM late))),
@@ -23,13 +23,14 @@ BEGIN
                           ORDER BY r.rank LIMIT 1),
                         greatest(lowest, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)) AS rank),
     due AS (
-        SELECT l.id, l.tenant, coalesce(
+        SELECT l.id, l.tenant, l.priority, coalesce(
                    (SELECT r.rank + l.step FROM durable_ready AS r
                      WHERE r.queue_id = which AND r.tenant = l.tenant AND r.rank >= lowest
                      ORDER BY r.rank DESC LIMIT 1), head.rank) AS rank,
                l.step * (row_number() OVER (PARTITION BY l.tenant ORDER BY l.id) - 1) AS ahead
           FROM late AS l CROSS JOIN head)
-    INSERT INTO durable_ready (id, queue_id, tenant, rank) SELECT id, which, tenant, rank + ahead FROM due
+    INSERT INTO durable_ready (id, queue_id, tenant, rank, priority)
+    SELECT id, which, tenant, rank + ahead, priority FROM due
         ON CONFLICT DO NOTHING;
     GET DIAGNOSTICS moved = ROW_COUNT;
     IF settled AND moved < most THEN

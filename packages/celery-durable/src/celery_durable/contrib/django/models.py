@@ -111,6 +111,7 @@ class BrokerMessage(BrokerView):
     enqueued_at = models.DateTimeField()
     node_id = models.BigIntegerField(null=True)
     tenant = models.TextField(null=True)
+    priority = models.IntegerField()
 
     class Meta:
         managed = False
@@ -142,6 +143,7 @@ class BrokerReady(BrokerState):
     tenant = models.TextField()
     rank = models.BigIntegerField()
     since = models.DateTimeField()
+    priority = models.IntegerField()
 
     class Meta:
         managed = False
@@ -155,6 +157,7 @@ class BrokerWaiting(BrokerState):
     tenant = models.TextField()
     reason = models.TextField()
     due_at = models.DateTimeField(null=True)
+    priority = models.IntegerField()
 
     class Meta:
         managed = False

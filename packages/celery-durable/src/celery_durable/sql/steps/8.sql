@@ -16,17 +16,32 @@ SELECT NULL::bigint AS id, NULL::integer AS queue_id, NULL::text AS task_id, NUL
        NULL::bigint AS node_id;
 
 {states}
-INSERT INTO durable_ready (id, queue_id, tenant, rank, since)
+-- Of what waits, the priority that its payload names.  Few have one, so only those are read as JSON.
+ALTER TABLE kombu_message ADD priority smallint;
+DO $$
+DECLARE
+    one record;
+BEGIN
+    FOR one IN SELECT id, payload FROM kombu_message WHERE payload ~ '"priority": ?[1-9]' LOOP
+        BEGIN
+            UPDATE kombu_message SET priority = least(9, (one.payload::json #>> '{properties,priority}')::numeric)
+             WHERE id = one.id AND (one.payload::json #>> '{properties,priority}')::numeric >= 1;
+        EXCEPTION WHEN data_exception OR program_limit_exceeded THEN
+            NULL;                            -- a worker finds out, and buries it
+        END;
+    END LOOP;
+END $$;
+INSERT INTO durable_ready (id, queue_id, tenant, rank, since, priority)
 SELECT id, queue_id, coalesce(user_id, ''),
        coalesce(rank, (extract(epoch FROM enqueued_at) * 1000000)::bigint),  -- NULL: of a queue that is not there
-       coalesce(visible_at, enqueued_at)
+       coalesce(visible_at, enqueued_at), priority
   FROM kombu_message WHERE visible;
 INSERT INTO durable_lease (id, queue_id, rank, token, node, until, started_at)
 SELECT id, queue_id, coalesce(rank, 0), lease_token, lease_owner, coalesce(visible_at, clock_timestamp()), started_at
   FROM kombu_message WHERE NOT visible AND lease_token IS NOT NULL;
-INSERT INTO durable_waiting (id, queue_id, tenant, reason, due_at)
+INSERT INTO durable_waiting (id, queue_id, tenant, reason, due_at, priority)
 SELECT id, queue_id, coalesce(user_id, ''), coalesce(delay_reason, 'eta'),
-       CASE WHEN delay_reason IS DISTINCT FROM 'parked' THEN coalesce(visible_at, clock_timestamp()) END
+       CASE WHEN delay_reason IS DISTINCT FROM 'parked' THEN coalesce(visible_at, clock_timestamp()) END, priority
   FROM kombu_message WHERE NOT visible AND lease_token IS NULL;
 UPDATE kombu_message SET delivery_count = delivery_count - 1 WHERE id = ANY (ARRAY(SELECT id FROM durable_lease));
 

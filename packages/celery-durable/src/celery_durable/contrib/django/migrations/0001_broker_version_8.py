@@ -135,6 +135,7 @@ class Migration(migrations.Migration):
                 ("enqueued_at", models.DateTimeField()),
                 ("node_id", models.BigIntegerField(null=True)),
                 ("tenant", models.TextField(null=True)),
+                ("priority", models.IntegerField()),
             ],
             options={
                 "verbose_name": "message",
@@ -202,6 +203,7 @@ class Migration(migrations.Migration):
                 ("tenant", models.TextField()),
                 ("rank", models.BigIntegerField()),
                 ("since", models.DateTimeField()),
+                ("priority", models.IntegerField()),
             ],
             options={
                 "verbose_name": "ready message",
@@ -235,6 +237,7 @@ class Migration(migrations.Migration):
                 ("tenant", models.TextField()),
                 ("reason", models.TextField()),
                 ("due_at", models.DateTimeField(null=True)),
+                ("priority", models.IntegerField()),
             ],
             options={
                 "verbose_name": "waiting message",

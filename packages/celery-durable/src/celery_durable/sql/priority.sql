@@ -1,0 +1,75 @@
+-- Priorities inside of fairness.
+--
+-- A row of durable_ready is a turn of its tenant, and its rank is when that turn comes.  Who takes the turn fills it with
+-- the best message of the tenant: the highest priority, of those the one that became ready first.  If that is not the
+-- message of the turn, the two change places: the best one is leased with this rank, and the other one keeps its tenant's
+-- later turn.  So after a claim the ranks of a queue are those that they would be without priorities, and no tenant gets
+-- more turns, or sooner ones, by any priority.
+--
+-- A message that gave its turn away keeps in `own_rank` the rank that it came with, and is found by the index of priorities
+-- from then on, with 0 if it has none: else a younger message of the tenant, whose turn comes sooner, would overtake it.
+-- The order inside of one priority is that of these ranks, so what comes back or is due stands where it would stand without
+-- priorities.
+--
+-- Messages of no tenant are as those of one.  A queue that has none with a priority is claimed as before (claim.sql).
+
+-- As durable_take, one turn after the other.  Nobody is waited for: a best message that somebody else is claiming is passed
+-- over, and so is a turn.  A turn that another claim has just given to a message is found with its new rank by a statement
+-- whose snapshot has the old one; the next look sees both.  Who took a message before its turn came returns that turn's
+-- rank.  It has the settings of the claim that calls it.
+-- Locks besides: the message of a turn that is filled with another one.
+CREATE OR REPLACE FUNCTION durable_take_turns(
+    which integer, most integer, owner bigint, lease double precision, from_rank bigint
+) RETURNS TABLE (message_id bigint, token text, body text, deliveries integer, retries integer, snoozes integer,
+                 losses integer, place bigint)
+LANGUAGE plpgsql AS $$
+DECLARE
+    head record;
+    best record;
+    got integer;
+BEGIN
+    WHILE most > 0 LOOP
+        SELECT r.id, r.tenant, r.rank, coalesce(r.priority, 0) AS priority, coalesce(r.own_rank, r.rank) AS own_rank,
+               (SELECT s.rank FROM durable_ready AS s WHERE s.id = r.id) AS seen_rank
+          INTO head FROM durable_ready AS r
+         WHERE r.queue_id = which AND r.rank >= from_rank
+         ORDER BY r.rank, r.id LIMIT 1 FOR UPDATE OF r SKIP LOCKED;
+        EXIT WHEN NOT FOUND;
+        CONTINUE WHEN head.rank IS DISTINCT FROM head.seen_rank;
+        SELECT r.id, r.rank, r.priority, coalesce(r.own_rank, r.rank) AS own_rank
+          INTO best FROM durable_ready AS r
+         WHERE r.queue_id = which AND r.tenant = head.tenant AND r.priority IS NOT NULL
+         ORDER BY r.priority DESC, coalesce(r.own_rank, r.rank), r.id LIMIT 1 FOR UPDATE SKIP LOCKED;
+        IF NOT FOUND OR (best.priority, -best.own_rank, -best.id) <= (head.priority, -head.own_rank, -head.id) THEN
+            best := head;
+        ELSIF best.rank > head.rank THEN
+            UPDATE durable_ready SET rank = best.rank, own_rank = head.own_rank, priority = head.priority
+             WHERE id = head.id;
+            best.rank := head.rank;
+        END IF;
+        RETURN QUERY
+        WITH gone AS (DELETE FROM durable_ready AS r WHERE r.id = best.id),
+        leased AS (
+            INSERT INTO durable_lease AS l (id, queue_id, rank, token, node, until)
+            VALUES (best.id, which, best.rank, gen_random_uuid(), owner,
+                    clock_timestamp() + make_interval(secs => lease))
+                ON CONFLICT DO NOTHING       -- see durable_take
+            RETURNING l.token)
+        SELECT m.id, leased.token::text, m.payload, m.delivery_count + 1, m.retry_count, m.snooze_count, m.lost_count,
+               best.rank
+          FROM leased CROSS JOIN durable_message AS m WHERE m.id = best.id;
+        GET DIAGNOSTICS got = ROW_COUNT;
+        most := most - got;
+    END LOOP;
+END $$;
+
+-- -> the priority that a payload of kombu's names; NULL: none, or it cannot be read.
+CREATE OR REPLACE FUNCTION durable_priority(body text) RETURNS integer LANGUAGE plpgsql IMMUTABLE AS $$
+DECLARE
+    named text;
+BEGIN
+    named := body::json #>> '{properties,priority}';
+    RETURN CASE WHEN named ~ '^\d{1,9}$' THEN named::integer END;
+EXCEPTION WHEN data_exception OR program_limit_exceeded THEN
+    RETURN NULL;
+END $$;
