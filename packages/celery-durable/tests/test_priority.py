@@ -91,7 +91,7 @@ def test_a_claim_from_a_rank_on_finds_the_best_that_stands_before_it(turns: Turn
     turns.give_back(first)
     ranks = dict(turns.run("SELECT m.task_id, r.rank FROM durable_ready AS r JOIN durable_message AS m USING (id)"))
     [(which,)] = turns.run("SELECT id FROM durable_queue WHERE name = 'main'")
-    claim = "SELECT message_id, place FROM durable_take(%s, 2, NULL, 900, %s)"
+    claim = "SELECT message_id, place FROM durable_take_turns(%s, 2, NULL, 900, %s)"
     [(one, its_rank), (other, _)] = turns.run(claim, (which, ranks["third"]))
     assert (one, its_rank) == (first.id, first.rank)
     assert turns.run("SELECT task_id FROM durable_message WHERE id = %s", (other,)) == [("third",)]

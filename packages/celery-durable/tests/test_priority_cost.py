@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from celery_durable.statements import statements
 from durable_harness.broker import Broker
 from durable_harness.database import Database
 from durable_harness.plans import explain
+from durable_harness.sessions import Sessions
 from durable_harness.turns import Turns
 
 SQL = statements(Options(listen=False))
@@ -20,7 +22,7 @@ FILL = """
         ARRAY(SELECT %(tenant)s || n || %(mark)s FROM generate_series(1, %(n)s) AS n), array_fill(%(tenant)s::text, ARRAY[%(n)s]),
         array_fill(NULL::text, ARRAY[%(n)s]), array_fill(NULL::float8, ARRAY[%(n)s]), array_fill(100, ARRAY[%(n)s]),
         array_fill(%(priority)s::int, ARRAY[%(n)s]))"""
-WAKE = "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) SELECT durable_wake((SELECT id FROM durable_queue), 'ann', 1)"
+WAKE = "SELECT durable_wake((SELECT id FROM durable_queue), 'ann', 1)"
 TABLES = ("durable_message", "durable_ready", "durable_lease", "durable_waiting")
 
 
@@ -39,9 +41,17 @@ def fill(turns: Turns, tenant: str, number: int, priority: int | None) -> None:
     assert turns.run(FILL, given) == [(number,)]
 
 
-def reads(turns: Turns) -> list[dict[str, Any]]:
-    found = explain(turns.broker, SQL.claim, CLAIM, times=10)
+def reads(turns: Turns, floor: int = 0) -> list[dict[str, Any]]:
+    found = explain(turns.broker, SQL.claim, {**CLAIM, "floor": floor}, times=10)
     return [node for node in found if node.get("Relation Name") in TABLES and node["Node Type"] != "ModifyTable"]
+
+
+def blocks(turns: Turns, statement: str) -> int:
+    """What the seventh one touches: the first ones fill the session's caches, and keep a plan."""
+    for _ in range(7):
+        [(found,)] = turns.run(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {statement}")
+    plan = found[0]["Plan"]
+    return int(plan["Shared Hit Blocks"] + plan["Shared Read Blocks"])
 
 
 @pytest.mark.parametrize("statistics", [False, True])
@@ -85,9 +95,46 @@ def test_a_wake_does_not_read_what_waits(turns: Turns, ordinary: int, high: int)
                           RETURNING id, queue_id)
            INSERT INTO durable_waiting (id, queue_id, tenant, reason, priority)
            SELECT id, queue_id, 'ann', 'parked', 5 FROM given""", (high,))  # fmt: skip
-    for _ in range(7):  # the first ones fill the session's caches and keep a plan
-        [(found,)] = turns.run(WAKE)
-    plan = found[0]["Plan"]
-    assert plan["Shared Hit Blocks"] + plan["Shared Read Blocks"] < 200
+    assert blocks(turns, WAKE) < 200
     woken = turns.run("SELECT task_id FROM durable_message JOIN durable_ready USING (id) ORDER BY rank")
     assert [task for (task,) in woken] == [f"h{number}" if high else f"ann{number}" for number in range(1, 8)]
+
+
+def from_rank(turns: Turns, rank: int) -> list[str]:
+    """Claims where a busy node goes on; those from the begin are less frequent the longer they take."""
+    claim = "SELECT m.task_id FROM durable_claim('main', 1, NULL, 900, %s, 0) AS c JOIN durable_message AS m ON m.id = c.message_id"
+    return [task for (task,) in turns.run(claim, (rank,))]
+
+
+def test_a_queue_is_asked_for_priorities_all_the_time_when_a_claim_from_the_begin_has_met_one(turns: Turns) -> None:
+    known = "SELECT has_priorities FROM durable_queue"
+    fill(turns, "ann", 5, None)
+    rank = turns.turns()[0][0]
+    assert "durable_ready_prioritized" not in {node.get("Index Name") for node in reads(turns, floor=rank)}
+    fill(turns, "ann", 4, 9)
+    assert from_rank(turns, rank) == ["ann1"]
+    with ExitStack() as stack:
+        session = Sessions(turns.broker, stack).session()
+        session.run("SELECT FROM durable_queue FOR NO KEY UPDATE")  # who pauses it, in a transaction that is long
+        assert from_rank(turns, 0) == ["ann1 first"]
+        assert turns.run(known) == [(False,)]
+        assert from_rank(turns, rank) == ["ann3"]
+    assert from_rank(turns, 0) == ["ann2 first"]
+    assert turns.run(known) == [(True,)]
+    assert from_rank(turns, rank) == ["ann3 first"]
+
+
+def test_behind_claims_of_an_old_snapshot_a_queue_is_not_asked_in_vain(turns: Turns) -> None:
+    """Entries of what was claimed stay in the indexes, and are below the rank where a node goes on."""
+    turns.publish("first", 9, "bob")
+    turns.end(*turns.claim())
+    with ExitStack() as stack:
+        old = Sessions(turns.broker, stack).session("REPEATABLE READ")
+        old.run("SELECT 1 FROM durable_ready")
+        fill(turns, "ann", 3_000, 9)
+        while got := turns.claim(500):
+            turns.end(*got)
+        fill(turns, "ann", 100, None)
+        rank = turns.turns()[0][0]
+        assert "durable_ready_prioritized" in {node.get("Index Name") for node in reads(turns, floor=rank)}
+        assert blocks(turns, f"SELECT durable_claim('main', 1, NULL, 900, {rank}, 0)") < 200

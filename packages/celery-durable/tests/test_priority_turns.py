@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import random
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 import pytest
 from durable_harness.broker import Broker
+from durable_harness.sessions import Sessions
 from durable_harness.turns import FLOOR, Claimed, Turns
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -118,3 +120,44 @@ def test_a_claim_that_is_not_over_keeps_its_message_and_no_other(broker: Broker)
     assert turns.tasks() == ["high1", "low1"]
     slow.connection.rollback()
     assert turns.tasks() == ["high0", "low0"]
+
+
+@pytest.mark.parametrize(
+    ("act", "left"),
+    [
+        ("SELECT broker_regroup('low', 'bob', 'other', NULL, 100, 30)", ["low"]),
+        ("SELECT broker_request_cancel('low')", ["low"]),
+        ("SELECT broker_delete('low')", []),
+    ],
+    ids=["regroup", "cancel", "delete"],
+)
+def test_who_moves_a_message_that_just_gave_its_turn_away_waits_and_moves_it_once(
+    broker: Broker, act: str, left: list[str]
+) -> None:
+    turns = Turns(broker)
+    for queue in ("main", "other"):
+        turns.add_queue(queue)
+    turns.publish("low", None, "ann")
+    turns.publish("high", 9, "ann")
+    with ExitStack() as stack:
+        sessions = Sessions(broker, stack)
+        node, web = sessions.session(), sessions.session()
+        node.run("SELECT message_id FROM durable_claim('main', 1, NULL, 900, 0, 0)")
+        moves = sessions.waits(web, act)
+        node.commit()
+        moves.result()
+        web.commit()
+    assert turns.run("SELECT count(*) FROM durable_ready") == [(len(left),)]
+    assert turns.tasks() + turns.tasks(queue="other") == left
+
+
+def test_what_somebody_holds_is_passed_over_and_keeps_its_turn(broker: Broker) -> None:
+    turns, web = Turns(broker), Turns(broker, autocommit=False)
+    turns.add_queue()
+    for task, priority in (("low", None), ("high", 5), ("highest", 9)):
+        turns.publish(task, priority)
+    ranks = [rank for rank, _ in turns.turns()]
+    web.run("SELECT broker_hold('highest')")
+    assert [(one.task, one.rank) for one in turns.claim(9)] == [("high", ranks[0]), ("low", ranks[1])]
+    web.connection.rollback()
+    assert [(one.task, one.rank) for one in turns.claim(9)] == [("highest", ranks[2])]

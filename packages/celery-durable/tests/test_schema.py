@@ -18,7 +18,7 @@ DIGESTS = {
     5: "f298ed7d741419d16b6be09bd47d051534948ea054a2e2b56d2ebbcbb6e36d0d",
     6: "7fbf4c49a89a2ad1b4762829d362a387d87d4c3558cbb6ff5e2e4b0008347af0",
     7: "64e5467cec05f691e3cee707af5edc5d447e0a7a0b59cfce764f92a201f6e22a",
-    8: "fbdb863169ac40631d2dd26ece6e8315e6ad956c78b246ff08cdea7003582ad7",
+    8: "71c5b03e6f971361ad443c9753cd9de04d5439bba06677986b44cbfe24856626",
 }
 VERSIONS = list(range(schema.OLDEST, schema.VERSION + 1))
 CATALOG = """
@@ -71,6 +71,7 @@ def test_a_change_of_the_schema_is_a_new_version() -> None:
     assert sorted(schema.STEPS) == VERSIONS[1:]
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("version", VERSIONS)
 def test_each_version_is_the_same_made_at_once_and_step_by_step(empty: Broker, version: int) -> None:
     assert upgrade(empty, version) == version
@@ -85,6 +86,7 @@ def test_each_version_is_the_same_made_at_once_and_step_by_step(empty: Broker, v
     assert empty.value("SELECT version FROM kombu_schema") == version
 
 
+@pytest.mark.proof
 def test_an_older_version_is_another_one_and_a_newer_database_is_left_as_it_is(empty: Broker) -> None:
     upgrade(empty, schema.OLDEST)
     oldest = empty.query(CATALOG)
@@ -102,6 +104,7 @@ def test_a_version_that_the_package_does_not_make_is_refused(empty: Broker, vers
     assert empty.query(CATALOG) == []
 
 
+@pytest.mark.proof
 def test_an_empty_database_gets_all_of_it_in_the_callers_transaction(empty: Broker) -> None:
     connection = empty.connect()
     assert schema.current(connection) is None
@@ -112,6 +115,7 @@ def test_an_empty_database_gets_all_of_it_in_the_callers_transaction(empty: Brok
     assert upgrade(empty) == upgrade(empty) == schema.VERSION
 
 
+@pytest.mark.proof
 def test_tables_without_a_version_are_left_alone(empty: Broker) -> None:
     upgrade(empty)
     empty.query("DROP TABLE kombu_schema")
@@ -132,6 +136,7 @@ def test_a_database_that_is_too_old_is_left_alone(empty: Broker) -> None:
     assert empty.value("SELECT version FROM kombu_schema") == schema.OLDEST - 1
 
 
+@pytest.mark.proof
 def test_many_processes_may_do_it_at_once(empty: Broker) -> None:
     with ThreadPoolExecutor(8) as pool_:
         assert list(pool_.map(lambda _: upgrade(empty), range(8))) == [schema.VERSION] * 8
@@ -169,6 +174,7 @@ def test_two_schemas_of_one_database_are_two_brokers(empty: Broker) -> None:
     connection.close()
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("is_valid", [True, False])
 def test_an_index_that_was_built_before_is_taken_unless_its_build_was_interrupted(
     empty: Broker, is_valid: bool
@@ -183,6 +189,7 @@ def test_an_index_that_was_built_before_is_taken_unless_its_build_was_interrupte
     assert empty.value("SELECT indisvalid FROM pg_index WHERE indexrelid = 'kombu_message_task_id'::regclass")
 
 
+@pytest.mark.proof
 def test_an_upgrade_makes_functions_where_the_tables_are(empty: Broker) -> None:
     """Also where an empty schema comes first in the path."""
     upgrade(empty, schema.OLDEST)

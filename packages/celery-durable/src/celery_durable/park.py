@@ -2,12 +2,12 @@
 
     park(connection, "billing", "ann", seconds=30)      # ann's ready messages, and all published from now on
     self.retry(park=True, countdown=30)                 # the same from a running task, which itself waits, uncounted
-    wake(connection, "billing", "ann")                  # the oldest one becomes ready; -> its task id
+    wake(connection, "billing", "ann")                  # the next one becomes ready; -> its task id
     bill.apply_async(…, headers={"tenant": "ann", "most_ready": 4})     # parks the group when four are ready
 
 Each is one statement in the caller's transaction.  Even if it is not woken, one message of a parked group becomes ready
-every `seconds`.  A group is no longer parked when none of its messages waits.  The woken message may also be one that
-snoozes.  Groups that are woken one by one get the same share of the queue as others, not its head.
+every `seconds`.  A group is no longer parked when none of its messages waits.  The woken message is the oldest of the
+highest priority, and may also be one that snoozes.  Groups that are woken one by one get the same share of the queue as others, not its head.
 """
 
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ def park(
 def wake(
     connection: Any, queue: str, group: str, *, most: int = 1, options: Mapping[str, Any] | None = None
 ) -> list[str | None]:
-    """Make the oldest parked or snoozed messages of a group ready.  -> their task ids, oldest first.
+    """Make parked or snoozed messages of a group ready, by priority and then by age.  -> their task ids in this order.
 
     connection, options: as for `producer_in`.  Locks: those messages, skipping locked ones; the group with its last.
     """

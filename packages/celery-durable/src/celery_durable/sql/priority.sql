@@ -11,7 +11,7 @@
 -- The order inside of one priority is that of these ranks, so what comes back or is due stands where it would stand without
 -- priorities.
 --
--- Messages of no tenant are as those of one.  A queue that has none with a priority is claimed as before (claim.sql).
+-- Messages of no tenant are as those of one.  Where none that is ready has a priority, a claim knows nothing of this.
 
 -- As durable_take, one turn after the other.  Nobody is waited for: a best message that somebody else is claiming is passed
 -- over, and so is a turn.  A turn that another claim has just given to a message is found with its new rank by a statement
@@ -36,6 +36,7 @@ BEGIN
          ORDER BY r.rank, r.id LIMIT 1 FOR UPDATE OF r SKIP LOCKED;
         EXIT WHEN NOT FOUND;
         CONTINUE WHEN head.rank IS DISTINCT FROM head.seen_rank;
+        from_rank := head.rank;              -- no dead entry of the index is passed twice
         SELECT r.id, r.rank, r.priority, coalesce(r.own_rank, r.rank) AS own_rank
           INTO best FROM durable_ready AS r
          WHERE r.queue_id = which AND r.tenant = head.tenant AND r.priority IS NOT NULL
