@@ -19,6 +19,7 @@ from app.specview.model.generator import ModelGenerator
 from app.store.accounts import users
 from app.store.core.unit_of_work import UnitOfWork
 from app.store.specifications import model_calls
+from tests.tiers import few
 
 TESTS = subjects(400)
 
@@ -94,7 +95,7 @@ def test_an_endpoint_that_comes_back_is_probed_and_used(uow: UnitOfWork) -> None
     assert any(50 < seconds < 70 for seconds in time.slept)
 
 
-@pytest.mark.parametrize("behaviour", [answers.good, answers.garbage, answers.obeying, answers.status(500)])
+@pytest.mark.parametrize("behaviour", few(1, [answers.good, answers.garbage, answers.obeying, answers.status(500)]))
 def test_whatever_is_answered_the_caps_of_the_day_hold(uow: UnitOfWork, behaviour) -> None:
     limits = {
         "tokens_per_day": 40_000,

@@ -18,6 +18,7 @@ from app.services.accounts import github as use_cases
 from app.services.accounts import sign_in_methods
 from app.web.accounts import github as asking
 from app.web.accounts.github_pages import DENIED
+from tests.tiers import few
 from tests.web.conftest import rows
 from tests.web.github_double import CLIENT, Double, github
 from tests.web.test_passwords import EMAIL, PASSWORD, cookie, send
@@ -197,13 +198,13 @@ def test_a_person_who_says_no_is_told_so(make: Callable[..., Web], double: Doubl
     assert DENIED in refused.text
 
 
-@pytest.mark.parametrize(("path", "status", "body", "told"), [
+@pytest.mark.parametrize(("path", "status", "body", "told"), few(4, [
     ("/login/oauth/access_token", 500, "oops", 503), ("/login/oauth/access_token", 200, "not json", 422),
     ("/login/oauth/access_token", 200, "{}", 422), ("/login/oauth/access_token", 200, "[]", 422),
     ("/login/oauth/access_token", 404, '{"error": "x"}', 503), ("/api/v3/user", 500, "", 503),
     ("/api/v3/user", 403, "{}", 503), ("/api/v3/user", 200, "{}", 422), ("/api/v3/user", 200, "[]", 422),
     ("/api/v3/user", 200, '{"id": "7", "login": "ann"}', 422), ("/api/v3/user/emails", 200, "7", 422),
-])  # fmt: skip
+]))  # fmt: skip
 def test_what_github_answers_wrongly_is_told_and_never_a_failure(
     make: Callable[..., Web], double: Double, path: str, status: int, body: str, told: int
 ) -> None:

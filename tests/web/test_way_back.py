@@ -17,6 +17,7 @@ from app.domain.plans import Tier
 from app.services.accounts import accounts, password_resets, passwords, sessions
 from app.services.accounts.forget import forget
 from app.services.operations.audit import audit
+from tests.tiers import few
 from tests.web.authenticators import Authenticator
 from tests.web.conftest import rows
 from tests.web.github_double import CLIENT, github
@@ -137,7 +138,7 @@ BILLS = """
            (SELECT string_agg(concat(group_name, rank, queue_id), ',' ORDER BY task_id) FROM broker_message)"""
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", few(2, WAYS))
 def test_what_the_browser_submitted_as_a_visitor_is_in_the_history_of_the_account(
     web: Web, way: Callable[[Web], Any]
 ) -> None:

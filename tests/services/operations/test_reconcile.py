@@ -18,6 +18,7 @@ from app.services.operations.reconcile import LastReconciled, Reconciled, last_r
 from app.store.operations.reconciliations import _PERIOD
 from tests.conftest import NOW, World
 from tests.services.busy import account, fill
+from tests.tiers import few
 
 DAY = timedelta(days=1)
 
@@ -45,12 +46,15 @@ def test_of_a_busy_database_both_sides_are_equal_and_not_empty(world: World) -> 
 
 @pytest.mark.parametrize(
     ("breaking", "sides"),
-    [
-        ("DELETE FROM usage_events WHERE job_id = :job RETURNING id", (2, 2, 1, 1)),
-        ("UPDATE usage_events SET quota_amount = 2 WHERE job_id = :job RETURNING id", (2, 2, 2, 3)),
-        ("UPDATE analyses SET status = 'cancelled' WHERE id = :job RETURNING id", (1, 1, 2, 2)),
-        ("UPDATE analysis_requests SET cancelled_at = now() WHERE job_id = :job RETURNING id", (1, 1, 2, 2)),
-    ],
+    few(
+        1,
+        [
+            ("DELETE FROM usage_events WHERE job_id = :job RETURNING id", (2, 2, 1, 1)),
+            ("UPDATE usage_events SET quota_amount = 2 WHERE job_id = :job RETURNING id", (2, 2, 2, 3)),
+            ("UPDATE analyses SET status = 'cancelled' WHERE id = :job RETURNING id", (1, 1, 2, 2)),
+            ("UPDATE analysis_requests SET cancelled_at = now() WHERE job_id = :job RETURNING id", (1, 1, 2, 2)),
+        ],
+    ),
 )
 def test_a_difference_is_told_with_its_user_and_period_and_kept(
     world: World, breaking: str, sides: tuple[int, int, int, int]
