@@ -11,6 +11,7 @@ from durable_harness.broker import Broker
 from durable_harness.database import Database
 from durable_harness.engines import forget_engines
 from durable_harness.left_behind import watch as pytest_configure  # noqa: F401  a hook
+from durable_harness.old_broker import old, redis_old, redis_server  # noqa: F401  fixtures
 from durable_harness.postgres import PostgresServer
 from durable_harness.taker import Take, Taker
 
