@@ -43,8 +43,8 @@ def measure(_: Mapping[str, int]) -> Figures:
     }
 
 
-def _claims(ours: Service, number: int) -> tuple[list[float], list[float]]:
-    """Seconds of each claim that found something, and from due to claimed of each message; as a node does both."""
+def _snoozed(ours: Service, number: int) -> dict[str, datetime]:
+    """When each of so many jobs is due, one of each user."""
     for place in range(number):
         ours.submit(ours.user(f"u{place}"), 1)
     with ours.uow.begin() as tx:
@@ -52,6 +52,12 @@ def _claims(ours: Service, number: int) -> tuple[list[float], list[float]]:
         due = {row.task_id: row.due_at for row in tx.run(text(DUE))}
     if len(due) != number:
         raise RuntimeError(f"{len(due)} jobs snooze, not {number}")
+    return due
+
+
+def _claims(ours: Service, number: int) -> tuple[list[float], list[float]]:
+    """Seconds of each claim that found something, and from due to claimed of each message; as a node does both."""
+    due = _snoozed(ours, number)
     sql = statements(Options(listen=False))
     connection = psycopg2.connect(plain(ours.url))
     connection.autocommit = True

@@ -112,7 +112,7 @@ _YOUNGEST = """
     INSERT INTO job_events (job_id, event, facts) SELECT id, 'woken', '{}' FROM woken"""
 WORKERS: dict[str, Patch] = {
     "the fence does not look at the token": rewritten(
-        messages, "_FENCE", "m.lease_token = :lease_token", "CAST(:lease_token AS uuid) IS NOT NULL"
+        messages, "_FENCE", r"broker_fence\(.+?\)\)", "(SELECT * FROM broker_message WHERE task_id = :task_id)"
     ),
     "slots have no limit": wrapped(start, "_limit", lambda *_: 99),
     "the youngest is woken": rewritten(messages, "_WAKE", r"(?s)^.+$", _YOUNGEST),
