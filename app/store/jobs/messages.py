@@ -52,10 +52,9 @@ _DELETE = text("SELECT broker_delete(:task_id)")
 _MESSAGE = """
     SELECT m.task_id, q.name AS queue, q.paused_at, m.group_name AS user_id, m.ready_at, m.delay_reason, m.lease_token,
            m.started_at, m.retry_count, m.snooze_count, m.lost_count, m.cancel_requested_at, m.enqueued_at, m.id, m.rank
-      FROM broker_message m JOIN broker_queue q ON q.id = m.queue_id"""
-_FIND_EACH = text(f"{_MESSAGE} WHERE m.task_id = ANY(CAST(:task_ids AS text[])) ORDER BY m.lease_token IS NOT NULL")
-_LOCK = text("SELECT 1 FROM broker_message WHERE task_id = :task_id ORDER BY id FOR UPDATE")
-_LOCKED = text(f"{_MESSAGE} WHERE m.task_id = :task_id ORDER BY m.lease_token IS NULL LIMIT 1")
+      FROM broker_find(CAST(:task_ids AS text[]), {locks}) m JOIN broker_queue q ON q.id = m.queue_id"""
+_FIND_EACH = text(f"{_MESSAGE.format(locks='false')} ORDER BY m.lease_token IS NOT NULL")
+_LOCK = text(f"{_MESSAGE.format(locks='true')} ORDER BY m.lease_token IS NULL LIMIT 1")
 _LOCK_SHARED = text("SELECT 1 FROM broker_message WHERE task_id = :task_id LIMIT 1 FOR KEY SHARE")
 _REQUEST_CANCEL = text("SELECT broker_request_cancel(:task_id)")
 # in sql/messages.sql
@@ -181,12 +180,8 @@ def find_each(tx: Tx, job_ids: Collection[UUID]) -> dict[UUID, MessageRow]:
 
 
 def lock(tx: Tx, job_id: UUID) -> MessageRow | None:
-    """The message of an unfinished job, None if there is none.  Locks: the message row, after the users row.
-
-    A statement that has waited for the lock does not see where the message was moved meanwhile; the next one does.
-    """
-    tx.write(_LOCK, task_id=str(job_id))
-    return tx.run(_LOCKED, task_id=str(job_id)).value_or_none(MessageRow)
+    """The message of an unfinished job, None if there is none.  Locks: the message row, after the users row."""
+    return tx.run(_LOCK, task_ids=[str(job_id)]).value_or_none(MessageRow)
 
 
 def lock_shared(tx: Tx, job_id: UUID) -> bool:
