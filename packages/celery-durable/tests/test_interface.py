@@ -117,6 +117,15 @@ def test_a_start_under_a_lease_is_written_and_told(broker: Broker, ann: list[str
     assert broker.value("SELECT started_at <= clock_timestamp() FROM broker_lease") is True
 
 
+def test_without_a_lease_nothing_is_fenced_started_or_deleted(broker: Broker, ann: list[str]) -> None:
+    """A task that is called directly has none."""
+    for task in ("leased", "bob"):
+        assert broker.query("SELECT * FROM broker_fence(%s, NULL)", task) == []
+        assert broker.value("SELECT broker_start(%s, NULL)", task) is False
+        assert broker.value("SELECT broker_delete(%s, NULL)", task) == 0
+        assert broker.value("SELECT count(*) FROM broker_message WHERE task_id = %s", task) == 1
+
+
 def test_a_message_that_is_held_is_not_claimed(broker: Broker, ann: list[str], taker: Take) -> None:
     broker.send("nothing", task_id="next")
     with broker.connect() as connection, connection.cursor() as cursor:

@@ -69,15 +69,29 @@ BEGIN
 END $$;
 
 -- Delete a task's messages wherever they stand, also what a node holds: what it acknowledges then changes nothing.
--- `token`: only the one with this lease.  -> how many were deleted.  Locks: the messages.  Waits for a claim of one of them.
-CREATE OR REPLACE FUNCTION broker_delete(task text, token uuid DEFAULT NULL) RETURNS integer
+-- -> how many were deleted.  Locks: the messages.  Waits for a claim of one of them.
+CREATE OR REPLACE FUNCTION broker_delete(task text) RETURNS integer
 LANGUAGE plpgsql {settings} AS $$
 DECLARE
     gone integer := 0;
     one bigint;
 BEGIN
     FOREACH one IN ARRAY ARRAY(SELECT id FROM durable_message WHERE task_id = task ORDER BY id FOR UPDATE) LOOP
-        IF durable_keep(one, true) = token OR token IS NULL THEN
+        PERFORM durable_keep(one, true);
+        gone := gone + durable_drop(one)::integer;
+    END LOOP;
+    RETURN gone;
+END $$;
+
+-- The same, but only of the message with this lease: of none, if `token` is NULL.
+CREATE OR REPLACE FUNCTION broker_delete(task text, token uuid) RETURNS integer
+LANGUAGE plpgsql {settings} AS $$
+DECLARE
+    gone integer := 0;
+    one bigint;
+BEGIN
+    FOREACH one IN ARRAY ARRAY(SELECT id FROM durable_message WHERE task_id = task ORDER BY id FOR UPDATE) LOOP
+        IF durable_keep(one, true) = token THEN
             gone := gone + durable_drop(one)::integer;
         END IF;
     END LOOP;
