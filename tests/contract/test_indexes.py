@@ -61,8 +61,6 @@ HOT: dict[str, tuple[TextClause, dict[str, object], set[str]]] = {
         messages._FENCE,
         {"job_id": JOB, "task_id": str(JOB), "lease_token": JOB, "user_id": USER, "service": None, "now": None},
         {
-            "durable_message_task",
-            "durable_lease_pkey",
             "users_pkey",
             "user_subscriptions_one_active",
             "execution_slots_job_id_key",
@@ -73,8 +71,6 @@ HOT: dict[str, tuple[TextClause, dict[str, object], set[str]]] = {
         messages._FENCE,
         {"job_id": JOB, "task_id": str(JOB), "lease_token": JOB, "user_id": USER, "service": "analysis", "now": None},
         {
-            "durable_message_task",
-            "durable_lease_pkey",
             "users_pkey",
             "user_subscriptions_one_active",
             "execution_slots_job_id_key",
@@ -92,12 +88,12 @@ HOT: dict[str, tuple[TextClause, dict[str, object], set[str]]] = {
             "lease_seconds": 15,
             "progress": '{"phase": "parsing", "done": 1, "total": 2}',
         },
-        {"durable_message_task", "durable_lease_pkey", "execution_slots_job_id_key", "analyses_pkey"},
+        {"execution_slots_job_id_key", "analyses_pkey"},
     ),
     "carrier and payer": (
         messages._USERS,
         {"task_id": str(JOB), "lease_token": JOB, "user_id": USER},
-        {"durable_message_task", "durable_lease_pkey", "users_pkey"},
+        {"users_pkey"},
     ),
     "known": (analyses._COMPLETED, COMMIT, {"analyses_one_completed", "branch_commits_pkey"}),
     "accepted": (requests._ACCEPTED, {"job_id": JOB}, {"analysis_requests_accept"}),
@@ -277,10 +273,17 @@ def test_other_commits_of_a_repository_are_found_without_reading_those_of_all(bu
     assert [name for name in found if name.startswith("all of")] == []
 
 
-#: What the functions of an accept and of the console read: (call, indexes).
 #: Where a message stands is looked up by its id.
 STATES = ("durable_ready_pkey", "durable_lease_pkey", "durable_waiting_pkey")
+DELIVERY = {"durable_message_task", "durable_lease_pkey"}
+#: What the functions of an accept, of a run and of the console read: (call, indexes).
 FUNCTIONS = {
+    "delivery": (f"SELECT broker_delivery('{JOB}', '{JOB}')", DELIVERY),
+    "fence": (f"SELECT broker_fence('{JOB}', '{JOB}')", DELIVERY),
+    "start": (f"SELECT broker_start('{JOB}', '{JOB}')", DELIVERY),
+    "messages": (
+        f"SELECT job_messages('{{{JOB}}}', true)", {"durable_message_task", "durable_queue_pkey", *STATES},
+    ),
     "look": (
         f"SELECT accept_look('{USER}', 'new key', 'github.com', 'Acme', 'shop11', '{0:040x}', 'analysis:0', '1', now())",
         {
