@@ -32,6 +32,29 @@ BEGIN
     END LOOP;
 END $$;
 
+-- Read the messages of unfinished jobs, and where they stand.  As a statement of the application, which is planned each
+-- time with all that broker_message reads for a column, this took 0.49 ms instead of 0.19.
+-- jobs: their ids.  locks: keep them from being moved or deleted, but not from being claimed, and say where they stand
+-- after the wait.
+-- Returns: a row for each; of a job with several messages one that a node holds is the last.
+-- Locks: if asked to, the messages, in the order of their ids.
+CREATE OR REPLACE FUNCTION job_messages(jobs text[], locks boolean) RETURNS TABLE (
+    task_id text, queue text, paused_at timestamptz, user_id text, ready_at timestamptz, delay_reason text,
+    lease_token uuid, started_at timestamptz, retry_count integer, snooze_count integer, lost_count integer,
+    cancel_requested_at timestamptz, enqueued_at timestamptz, id bigint, rank bigint)
+LANGUAGE plpgsql ROWS 1
+SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan AS $$
+BEGIN
+    IF locks THEN
+        PERFORM FROM broker_message m WHERE m.task_id = ANY (jobs) ORDER BY m.id FOR UPDATE;
+    END IF;
+    RETURN QUERY
+    SELECT m.task_id, q.name::text, q.paused_at, m.group_name, m.ready_at, m.delay_reason, m.lease_token, m.started_at,
+           m.retry_count, m.snooze_count, m.lost_count, m.cancel_requested_at, m.enqueued_at, m.id, m.rank
+      FROM broker_message m JOIN broker_queue q ON q.id = m.queue_id
+     WHERE m.task_id = ANY (jobs) ORDER BY m.lease_token IS NOT NULL, m.id;
+END $$;
+
 -- In whose line a job waits that several users asked for.
 
 -- Count the runs that a job waits for before its own, in the line of one user: first the jobs of that user, `slots`
@@ -104,7 +127,7 @@ END $$;
 -- NULL.
 -- Returns: one row, of NULLs when the job's message is gone.  held: the job is parked or snoozed, and waits behind
 -- its user's own only: `own` counts those, and `ahead` is the same.  Of a job that is ready, `ahead` counts all that
--- are ranked before it, and `own` the user's among them.  oldest: since when the first of them is ready.  workers:
+-- are ranked before it, and `own` the user's among them; of one that a node holds, nothing.  oldest: since when the first of them is ready.  workers:
 -- jobs of the queue that run.  taken: slots of the user that are in use.  run_seconds, run_deviation: of the 50 newest
 -- jobs of the service.  worker_free: a node that sleeps has a process to spare; it is asked for the first job in line
 -- only.  completed: an analysis of the commit by this parser.
@@ -123,10 +146,11 @@ CREATE OR REPLACE FUNCTION job_line(
 DECLARE
     me record;
 BEGIN
-    SELECT m.id, m.queue_id, m.group_name, m.rank, coalesce(m.ready_at, m.enqueued_at) AS ready_at,
-           q.paused_at IS NOT NULL AS paused, coalesce(m.delay_reason IN ('parked', 'snooze'), false) AS held,
+    SELECT m.id, m.queue_id, m.group_name, r.rank, coalesce(r.since, w.due_at, m.enqueued_at) AS ready_at,
+           q.paused_at IS NOT NULL AS paused, coalesce(w.reason IN ('parked', 'snooze'), false) AS held,
            split_part(q.name, '_', 1) AS service
-      INTO me FROM broker_message m JOIN broker_queue q ON q.id = m.queue_id WHERE m.task_id = job;
+      INTO me FROM broker_message m JOIN broker_queue q ON q.id = m.queue_id
+      LEFT JOIN broker_ready r ON r.id = m.id LEFT JOIN broker_waiting w ON w.id = m.id WHERE m.task_id = job;
     IF NOT FOUND THEN
         RETURN;
     END IF;

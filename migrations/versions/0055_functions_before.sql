@@ -1,4 +1,5 @@
 -- These functions as they were before.
+DROP FUNCTION job_messages;
 
 -- Waking what waits for a slot of its user.
 

@@ -60,7 +60,6 @@ def downgrade() -> None:
     schema.add_stock_names(op.get_bind())  # which somebody may have dropped
     for table in KEPT:
         op.execute(f"CREATE TEMP TABLE kept_{table} ON COMMIT DROP AS SELECT * FROM {table}")
-    op.execute("DROP FUNCTION broker_find")  # whose rows are those of a view
     op.execute(f"DROP VIEW {', '.join(VIEWS)}")
     op.execute(f"DROP TABLE {', '.join((*TABLES, *KEPT[2:]))}")
     op.execute(r"""

@@ -49,12 +49,10 @@ _START = text(f"SELECT broker_start{_DELIVERY}")
 # A job has one message.  Should there be one on another queue as well, the job is what a worker holds of it, and all of
 # them end with it.
 _DELETE = text("SELECT broker_delete(:task_id)")
-_MESSAGE = """
-    SELECT m.task_id, q.name AS queue, q.paused_at, m.group_name AS user_id, m.ready_at, m.delay_reason, m.lease_token,
-           m.started_at, m.retry_count, m.snooze_count, m.lost_count, m.cancel_requested_at, m.enqueued_at, m.id, m.rank
-      FROM broker_find(CAST(:task_ids AS text[]), {locks}) m JOIN broker_queue q ON q.id = m.queue_id"""
-_FIND_EACH = text(f"{_MESSAGE.format(locks='false')} ORDER BY m.lease_token IS NOT NULL")
-_LOCK = text(f"{_MESSAGE.format(locks='true')} ORDER BY m.lease_token IS NULL LIMIT 1")
+# in sql/messages.sql
+_FIND_EACH = text("SELECT * FROM job_messages(CAST(:task_ids AS text[]), false)")
+_LOCK = text("""
+    SELECT * FROM job_messages(CAST(:task_ids AS text[]), true) ORDER BY lease_token IS NULL, id LIMIT 1""")
 _LOCK_SHARED = text("SELECT 1 FROM broker_message WHERE task_id = :task_id LIMIT 1 FOR KEY SHARE")
 _REQUEST_CANCEL = text("SELECT broker_request_cancel(:task_id)")
 # in sql/messages.sql

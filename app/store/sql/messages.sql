@@ -29,3 +29,26 @@ BEGIN
         END LOOP;
     END LOOP;
 END $$;
+
+-- Read the messages of unfinished jobs, and where they stand.  As a statement of the application, which is planned each
+-- time with all that broker_message reads for a column, this took 0.49 ms instead of 0.19.
+-- jobs: their ids.  locks: keep them from being moved or deleted, but not from being claimed, and say where they stand
+-- after the wait.
+-- Returns: a row for each; of a job with several messages one that a node holds is the last.
+-- Locks: if asked to, the messages, in the order of their ids.
+CREATE OR REPLACE FUNCTION job_messages(jobs text[], locks boolean) RETURNS TABLE (
+    task_id text, queue text, paused_at timestamptz, user_id text, ready_at timestamptz, delay_reason text,
+    lease_token uuid, started_at timestamptz, retry_count integer, snooze_count integer, lost_count integer,
+    cancel_requested_at timestamptz, enqueued_at timestamptz, id bigint, rank bigint)
+LANGUAGE plpgsql ROWS 1
+SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan AS $$
+BEGIN
+    IF locks THEN
+        PERFORM FROM broker_message m WHERE m.task_id = ANY (jobs) ORDER BY m.id FOR UPDATE;
+    END IF;
+    RETURN QUERY
+    SELECT m.task_id, q.name::text, q.paused_at, m.group_name, m.ready_at, m.delay_reason, m.lease_token, m.started_at,
+           m.retry_count, m.snooze_count, m.lost_count, m.cancel_requested_at, m.enqueued_at, m.id, m.rank
+      FROM broker_message m JOIN broker_queue q ON q.id = m.queue_id
+     WHERE m.task_id = ANY (jobs) ORDER BY m.lease_token IS NOT NULL, m.id;
+END $$;

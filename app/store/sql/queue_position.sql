@@ -5,7 +5,7 @@
 -- NULL.
 -- Returns: one row, of NULLs when the job's message is gone.  held: the job is parked or snoozed, and waits behind
 -- its user's own only: `own` counts those, and `ahead` is the same.  Of a job that is ready, `ahead` counts all that
--- are ranked before it, and `own` the user's among them.  oldest: since when the first of them is ready.  workers:
+-- are ranked before it, and `own` the user's among them; of one that a node holds, nothing.  oldest: since when the first of them is ready.  workers:
 -- jobs of the queue that run.  taken: slots of the user that are in use.  run_seconds, run_deviation: of the 50 newest
 -- jobs of the service.  worker_free: a node that sleeps has a process to spare; it is asked for the first job in line
 -- only.  completed: an analysis of the commit by this parser.
@@ -24,10 +24,11 @@ CREATE OR REPLACE FUNCTION job_line(
 DECLARE
     me record;
 BEGIN
-    SELECT m.id, m.queue_id, m.group_name, m.rank, coalesce(m.ready_at, m.enqueued_at) AS ready_at,
-           q.paused_at IS NOT NULL AS paused, coalesce(m.delay_reason IN ('parked', 'snooze'), false) AS held,
+    SELECT m.id, m.queue_id, m.group_name, r.rank, coalesce(r.since, w.due_at, m.enqueued_at) AS ready_at,
+           q.paused_at IS NOT NULL AS paused, coalesce(w.reason IN ('parked', 'snooze'), false) AS held,
            split_part(q.name, '_', 1) AS service
-      INTO me FROM broker_message m JOIN broker_queue q ON q.id = m.queue_id WHERE m.task_id = job;
+      INTO me FROM broker_message m JOIN broker_queue q ON q.id = m.queue_id
+      LEFT JOIN broker_ready r ON r.id = m.id LEFT JOIN broker_waiting w ON w.id = m.id WHERE m.task_id = job;
     IF NOT FOUND THEN
         RETURN;
     END IF;

@@ -47,7 +47,6 @@ CALLS = (
     "broker_park('main', 'ann', 30)", "broker_wake('main', 'ann', 1)", "broker_move('ann', 'main', 'main')",
     "broker_forget('ann')", "broker_hold('a')", "broker_delete('a')", "broker_delete('a', NULL)",
     "broker_start('a', '00000000-0000-0000-0000-000000000000')",
-    "broker_find('{a}', true)",
     "broker_delivery('a', '00000000-0000-0000-0000-000000000000')",
     "broker_fence('a', '00000000-0000-0000-0000-000000000000')",
     "broker_regroup('a', 'ann', 'main', 1, 1, 1)", "broker_request_cancel('a')",

@@ -320,21 +320,6 @@ def test_the_statement_after_a_lock_tells_where_the_message_stands(sessions: Ses
     web.commit()
 
 
-def test_what_is_found_and_locked_is_told_as_it_stands_after_the_wait(sessions: Sessions) -> None:
-    sessions.publish("one", "two")
-    [held, _] = sessions.broker.query(CLAIM)
-    rescuer, web = sessions.session(), sessions.session()
-    rescuer.run(GIVE_BACK, *held)
-    look = "SELECT task_id, is_ready, ready_at <= clock_timestamp(), lease_token IS NULL FROM broker_find('{one,two,three}', %s) ORDER BY id"
-    found = web.run(look, False)
-    assert found == [("one", False, False, False), ("two", False, False, False)]
-    waited = sessions.waits(web, look, True)
-    rescuer.commit()
-    assert waited.result() == [("one", True, True, True), ("two", False, False, False)]
-    assert sessions.broker.query("SELECT FROM durable_message FOR UPDATE SKIP LOCKED") == []
-    web.commit()
-
-
 def test_a_session_that_waits_is_seen(sessions: Sessions) -> None:
     """The others of these tests would pass if nobody waited."""
     sessions.publish("one")

@@ -13,18 +13,6 @@ BEGIN
     RETURN cardinality(held) > 0;
 END $$;
 
--- -> the rows of broker_message of these tasks, by a plan that lasts for a session: of one task 190 µs of a processor, where
--- a statement over the view takes 490.  `locks`: keep them from being moved or deleted, but not from being claimed; the
--- rows say where they stand after the wait.  Locks: then the messages.
-CREATE OR REPLACE FUNCTION broker_find(tasks text[], locks boolean DEFAULT false) RETURNS SETOF broker_message
-LANGUAGE plpgsql ROWS 1 {settings} {one_plan} AS $$
-BEGIN
-    IF locks THEN
-        PERFORM FROM durable_message AS m WHERE m.task_id = ANY (tasks) ORDER BY m.id FOR UPDATE;
-    END IF;
-    RETURN QUERY SELECT * FROM broker_message AS m WHERE m.task_id = ANY (tasks);
-END $$;
-
 -- -> the message of a delivery, no row if its lease is over: as it is now, also in a statement that has waited.  A
 -- statement over broker_message says the same, but is planned each time, for 100 µs more.  Locks: none.
 CREATE OR REPLACE FUNCTION broker_delivery(task text, token uuid) RETURNS TABLE (
