@@ -40,7 +40,7 @@ def test_the_dead_entries_of_an_old_transaction_are_read_once_in_a_while_only(br
     connection = broker.connect()
     whole = buffers(connection, SQL.claim, {**claim, "floor": 0})
     since = buffers(connection, SQL.claim, {**claim, "floor": position.rank})
-    publish = buffers(connection, SQL.publish, ("main", "{}", None, None, None, None, 100, None, None))
+    publish = buffers(connection, SQL.publish, ("main", "{}", None, None, None, None, 100, None, None, 0))
     connection.rollback()
     connection.close()
     old.rollback()

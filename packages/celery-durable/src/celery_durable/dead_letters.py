@@ -79,8 +79,8 @@ def redrive(
 ) -> Redriven:
     """Put letters back as new messages, oldest first: ready, or parked with their group.
 
-    Task id, tenant, unique key, weight, priority and payload are as they were, counts begin anew.  A letter that somebody
-    else redrives or drops just now is left to them, and in neither list.
+    Task id, tenant, unique key, weight, priority and payload are as they were, counts begin anew.  A letter that
+    somebody else redrives or drops just now is left to them, and in neither list.
     ids: None for all of the queue and the reason, or all.  connection, options: as of `producer_in`.
     Locks: the letters; waits for an uncommitted holder of the same task id or unique key.
     """

@@ -7,7 +7,8 @@
 
 Each is one statement in the caller's transaction.  Even if it is not woken, one message of a parked group becomes ready
 every `seconds`.  A group is no longer parked when none of its messages waits.  The woken message is the oldest of the
-highest priority, and may also be one that snoozes.  Groups that are woken one by one get the same share of the queue as others, not its head.
+highest priority, and may also be one that snoozes.  Groups that are woken one by one get the same share of the queue as
+others, not its head.
 """
 
 from collections.abc import Mapping
