@@ -122,7 +122,7 @@ def test_without_a_lease_nothing_is_fenced_started_or_deleted(broker: Broker, an
     for task in ("leased", "bob"):
         assert broker.query("SELECT * FROM broker_fence(%s, NULL)", task) == []
         assert broker.value("SELECT broker_start(%s, NULL)", task) is False
-        assert broker.value("SELECT broker_delete(%s, NULL)", task) == 0
+        assert broker.value("SELECT broker_finish(%s, NULL)", task) is False
         assert broker.value("SELECT count(*) FROM broker_message WHERE task_id = %s", task) == 1
 
 

@@ -163,6 +163,15 @@ def test_priorities_of_payloads_are_read_by_who_has_only_them(broker: Broker, pu
     assert kept == {"a": 3, "b": 9, "c": 0, "d": 0, "e": 0, "f": 0}
 
 
+def test_publishers_of_version_7_keep_the_priority_of_their_payloads(turns: Turns) -> None:
+    payload = [PAYLOAD.format(task, priority) for task, priority in (("one", 9), ("two", 0), ("three", 4))]
+    turns.run("SELECT kombu_message_publish('main', %s, 'one', 'ann', NULL, NULL, 100, 'main')", payload[:1])
+    many = "SELECT kombu_message_publish_many(%s, %s, %s, %s::text[], %s::text[], %s::float8[], %s)"
+    nothing = [None, None]
+    turns.run(many, (["main"] * 2, payload[1:], ["two", "three"], nothing, nothing, nothing, [100, 100]))
+    assert turns.run(PRIORITIES) == [("one", 9), ("three", 4), ("two", 0)]
+
+
 def test_a_worker_of_version_7_claims_and_retries_by_priority_and_keeps_it(turns: Turns) -> None:
     turns.run("SELECT kombu_message_publish('main', '{}', 'plain', 'ann', NULL, NULL, 100, 'main')")
     three(turns)
@@ -171,3 +180,14 @@ def test_a_worker_of_version_7_claims_and_retries_by_priority_and_keeps_it(turns
     turns.run("SELECT kombu_message_retry('high', %s, 'main', '{}', NULL, false, false, 0, 'main')", (token,))
     assert turns.run(PRIORITIES) == [("high", 9), ("low", 0), ("middle", 4), ("plain", 0)]
     assert turns.tasks() == ["high", "middle", "plain", "low"]
+
+
+def test_a_write_of_a_column_by_kombus_name_leaves_a_message_at_its_place(turns: Turns) -> None:
+    with closing(turns.broker.connect()) as connection:
+        schema.add_stock_names(connection)
+        connection.commit()
+    for task, priority in (("low0", None), ("low1", None), ("high", 9)):
+        turns.publish(task, priority, "ann")
+    assert turns.tasks(1) == ["high"]
+    turns.run("UPDATE kombu_message SET cancel_requested_at = now() WHERE task_id = 'low0'")
+    assert turns.tasks() == ["low0", "low1"]

@@ -111,11 +111,22 @@ def test_claims_at_the_same_time_take_each_once_and_keep_the_turns(broker: Broke
     assert [tuple(row) for row in held] == before
 
 
+def test_of_messages_with_one_rank_the_highest_priority_is_first_in_a_batch_too(broker: Broker) -> None:
+    """Publishers of one tenant who do not see each other get one rank."""
+    turns = Turns(broker)
+    turns.add_queue()
+    for task, priority in (("low0", None), ("low1", None), ("high", 9)):
+        turns.publish(task, priority)
+    turns.run("UPDATE durable_ready SET rank = (SELECT min(rank) FROM durable_ready)")
+    assert [one.task for one in turns.claim(3)] == ["high", "low0", "low1"]
+
+
 def test_a_claim_that_is_not_over_keeps_its_message_and_no_other(broker: Broker) -> None:
     turns, slow = Turns(broker), Turns(broker, autocommit=False)
     turns.add_queue()
     for task, priority in (("low0", None), ("low1", None), ("high0", 5), ("high1", 5)):
         turns.publish(task, priority)
+    turns.run("UPDATE durable_queue SET has_priorities = true")
     assert [one.task for one in slow.claim()] == ["high0"]  # it holds low0 too, whose turn that was
     assert turns.tasks() == ["high1", "low1"]
     slow.connection.rollback()

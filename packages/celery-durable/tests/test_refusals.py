@@ -11,6 +11,7 @@ from durable_harness.proxy import Proxy
 from durable_harness.taker import Taker
 from durable_harness.waiting import wait_for
 from kombu import Connection
+from psycopg2.errors import DiskFull, LockNotAvailable
 
 LOCKS = "SELECT lock FROM kombu_node"
 GIVE_BACK = "durable_give_back("
@@ -112,6 +113,15 @@ def test_a_lease_is_not_lost_when_the_disk_has_room_just_as_an_idle_node_may_jud
     assert (other.got, broker.query("SELECT lost_count FROM kombu_message")) == ([], [(0,)])
     settled_and_polled()  # its holder had the time to renew it, and did not
     assert broker.query("SELECT lost_count FROM kombu_message") == [(1,)]
+
+
+def test_a_row_that_somebody_has_locked_keeps_no_node_from_judging(broker: Broker) -> None:
+    one = Taker(broker.kombu(), ("main",), 3)
+    one.look()
+    one.channel.node.session.rest(LockNotAvailable("canceling statement due to lock timeout"))
+    assert one.channel.node.session.may_judge()
+    one.channel.node.session.rest(DiskFull("no space left on device"))
+    assert not one.channel.node.session.may_judge()
 
 
 @pytest.mark.proof

@@ -45,7 +45,7 @@ CALLS = (
     "durable_park('main', 'ann', 30)", "durable_wake(1, 'ann', 1)", "durable_redrive('{1}')",
     "durable_parks(1, 'ann', 1, 1, 1)", "durable_facts()", "durable_groups('main', NULL, 5)",
     "broker_park('main', 'ann', 30)", "broker_wake('main', 'ann', 1)", "broker_move('ann', 'main', 'main')",
-    "broker_forget('ann')", "broker_hold('a')", "broker_delete('a')", "broker_delete('a', NULL)",
+    "broker_forget('ann')", "broker_hold('a')", "broker_delete('a')", "broker_finish('a', NULL)",
     "broker_start('a', '00000000-0000-0000-0000-000000000000')",
     "broker_delivery('a', '00000000-0000-0000-0000-000000000000')",
     "broker_fence('a', '00000000-0000-0000-0000-000000000000')",

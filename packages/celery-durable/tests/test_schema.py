@@ -18,7 +18,7 @@ DIGESTS = {
     5: "f298ed7d741419d16b6be09bd47d051534948ea054a2e2b56d2ebbcbb6e36d0d",
     6: "7fbf4c49a89a2ad1b4762829d362a387d87d4c3558cbb6ff5e2e4b0008347af0",
     7: "64e5467cec05f691e3cee707af5edc5d447e0a7a0b59cfce764f92a201f6e22a",
-    8: "2277b9b86decb6837d78eced471f74a6dec041f4f35a2ff9ec7077739e902008",
+    8: "87f4f7a829abdcf015016941fd7dfaf3329b306256ea6371c15c92b22184d8d7",
 }
 VERSIONS = list(range(schema.OLDEST, schema.VERSION + 1))
 CATALOG = """

@@ -140,6 +140,22 @@ def test_two_threads_that_write_at_once_write_each_entry_once(how: str) -> None:
     assert not ledger
 
 
+def test_very_many_entries_are_written_by_several_statements() -> None:
+    written = list[int]()
+
+    def run(_: str, given: Any) -> list[Any]:
+        written.append(len(given["done"]))
+        return [(None,)]
+
+    ledger = Ledger(run, SQL)
+    for number in range(2500):
+        ledger.add(ACK, lease(number))
+    assert len(ledger.round_trip("", {}).parameters["done"]) == 1000
+    ledger.write()
+    assert written == [1000, 500]
+    assert not ledger
+
+
 @pytest.mark.proof
 @pytest.mark.parametrize("how", ["ack", "reject", "requeue"])
 def test_deliveries_settled_by_several_threads_are_settled_once_each(broker: Broker, how: str) -> None:

@@ -12,7 +12,7 @@ from durable_harness.waiting import wait_for
 
 VIEWS = ["broker_message", "kombu_message"]
 DELETES = {view: (f"DELETE FROM {view} WHERE task_id = 'one' AND lease_token = %s::uuid", 0) for view in VIEWS} | {
-    "function": ("SELECT broker_delete('one', %s::uuid)", [(0,)])
+    "function": ("SELECT broker_finish('one', %s::uuid)", [(False,)])
 }
 STRICT = ["REPEATABLE READ", "SERIALIZABLE"]
 PARK = "SELECT broker_park('main', 'ann', 30)"
@@ -97,8 +97,8 @@ def test_of_a_task_on_two_queues_the_message_of_the_lease_is_deleted(sessions: S
     sessions.publish("one")
     _, token = sessions.claim()
     sessions.broker.query("SELECT durable_publish('other', '{}', 'one', NULL, NULL, 60, 100, 'other')")
-    assert sessions.broker.value("SELECT broker_delete('one', gen_random_uuid())") == 0
-    assert sessions.broker.value("SELECT broker_delete('one', %s::uuid)", token) == 1
+    assert sessions.broker.value("SELECT broker_finish('one', gen_random_uuid())") is False
+    assert sessions.broker.value("SELECT broker_finish('one', %s::uuid)", token) is True
     assert sessions.stands() == [("one", "eta")]
 
 

@@ -188,6 +188,7 @@ def test_rights_on_columns_go_on_by_the_names_of_before(old: Broker) -> None:
                                   " GRANT SELECT (name) ON kombu_queue TO {role} WITH GRANT OPTION")  # fmt: skip
     weigher = role_of(old, "weigher", "GRANT SELECT (task_id), UPDATE (rank_step, rank) ON kombu_message TO {role};")
     old.query("GRANT SELECT (task_id, lease_token) ON broker_message TO watch")
+    counter = role_of(old, "counter", "GRANT SELECT (rank_floor), UPDATE (rank_floor) ON kombu_queue TO {role}")
     producer = role_of(old, "producer", "GRANT INSERT (payload, queue_id) ON kombu_message TO {role}")
     upgrade(old)
     assert len(ran(watch, "SELECT id, task_id, user_id FROM kombu_message WHERE visible")) == 2
@@ -200,6 +201,8 @@ def test_rights_on_columns_go_on_by_the_names_of_before(old: Broker) -> None:
     assert old.query(given) == [(True, False)]
     assert ran(pauser, "UPDATE kombu_queue SET paused_at = now() WHERE name = 'main'") == 1
     assert not pauser.may("UPDATE kombu_queue SET name = 'x'")
+    assert ran(counter, "UPDATE durable_queue SET has_priorities = true WHERE NOT has_priorities") == 1
+    assert not pauser.may("SELECT has_priorities FROM durable_queue")
     assert ran(weigher, "UPDATE kombu_message SET rank_step = 7, rank = 7 WHERE task_id = 'ready'") == 1
     assert old.query("SELECT step, rank FROM broker_message WHERE task_id = 'ready'") == [(7, 7)]
     assert ran(producer, "INSERT INTO kombu_message (payload, queue_id) VALUES ('{}', 1)") == 1

@@ -19,6 +19,9 @@ REJECTED, UNDECODABLE, LOST = "rejected", "undecodable", "lost"
 #: Its own commit has written it down: nothing is left to write here.
 SETTLED = "settled"
 
+#: Entries of one statement: its plan is that of any number, and compares each message with all tokens.
+MOST = 1000
+
 #: (how, the delivery's lease)
 Entry = tuple[str, Lease]
 
@@ -76,18 +79,19 @@ class Ledger:
 
     def write(self) -> None:
         """All of it, now.  Raises one of CONNECTION_ERRORS."""
-        entries, careful = self._take()
-        if not entries:
-            return
-        try:
-            [(locked,)] = self._run(self._sql.settle, _columns(entries, careful=careful))
-        except BaseException:
-            self._put_back(entries)
-            raise
-        self._keep(entries, locked)
+        while True:
+            entries, careful = self._take()
+            if not entries:
+                return
+            try:
+                [(locked,)] = self._run(self._sql.settle, _columns(entries, careful=careful))
+            except BaseException:
+                self._put_back(entries)
+                raise
+            self._keep(entries, locked)
 
     def round_trip(self, before: str, parameters: dict[str, Any]) -> RoundTrip:
-        """A claim with all of it in front.  before: what else is in front."""
+        """A claim with up to MOST of it in front.  before: what else is in front."""
         entries, careful = self._take()
         if not entries:
             statement = f"{self._sql.soon_durable};{before}{self._sql.claim}"
@@ -104,8 +108,8 @@ class Ledger:
 
     def _take(self) -> tuple[list[Entry], bool]:
         with self._lock:
-            entries, careful = [*self._entries], self._careful
-            self._entries.clear()
+            careful = self._careful
+            entries = [self._entries.popleft() for _ in range(min(MOST, len(self._entries)))]
             self._careful = False
             if self._locked and monotonic() >= self._locked_until:
                 entries += self._locked

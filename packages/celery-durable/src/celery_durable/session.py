@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from time import monotonic
 from typing import Any
 
+from psycopg2.errors import LockNotAvailable
+
 from .async_database import AsyncDatabase
 from .database import SERVER_ERRORS, Row, direct
 from .options import Options
@@ -118,9 +120,9 @@ class Session:
     def rest(self, error: Exception) -> None:
         """The server refused a statement; the session, its lock and its LISTEN remain: continue after a pause."""
         logger.warning("event=broker_statement_refused error=%r", str(error).strip())
-        now = monotonic()
-        self._retry_at, self._judge_from = now + self._rest, now + self._rest + SETTLE_SECONDS
-        self._was_refused = True
+        self._retry_at = monotonic() + self._rest
+        if not isinstance(error, LockNotAvailable):  # which says nothing of other rows, and may come at any time
+            self._was_refused, self._judge_from = True, self._retry_at + SETTLE_SECONDS
         self._rest = min(self._rest * 2, BACKOFF_SECONDS[1])
 
     def worked(self) -> None:

@@ -83,8 +83,12 @@ SETTLE = f"SELECT {_SETTLE}"
 SETTLE_AND_CLAIM = f"SELECT settled, {_CLAIMED} FROM {_SETTLE} AS settled LEFT JOIN LATERAL {_CLAIM} AS claimed ON true"
 
 #: Sent before a claim now and then: below the floor the index is full of entries that are dead but not yet removed.
+#: What is ready stays above it: a node may have read a turn of a later time (priority.sql).
 RAISE_FLOOR = """
-    UPDATE {schema}durable_queue SET rank_floor = %(raised)s WHERE id IN (
+    UPDATE {schema}durable_queue AS q SET rank_floor = least(%(raised)s, (
+        SELECT r.rank FROM {schema}durable_ready AS r
+         WHERE r.queue_id = q.id AND r.rank >= q.rank_floor ORDER BY r.rank LIMIT 1))
+     WHERE id IN (
         SELECT id FROM {schema}durable_queue
          WHERE name = %(queue)s AND rank_floor < %(raised)s FOR NO KEY UPDATE SKIP LOCKED)"""
 
@@ -132,7 +136,7 @@ BEGIN = """
 #: For the application, on the message of its running task: see messages.py.
 FENCE = "SELECT 1 FROM {schema}broker_fence(%(task_id)s, %(lease_token)s::uuid)"
 START = "SELECT {schema}broker_start(%(task_id)s, %(lease_token)s::uuid)"
-DELETE = "SELECT {schema}broker_delete(%(task_id)s, %(lease_token)s::uuid)"
+DELETE = "SELECT {schema}broker_finish(%(task_id)s, %(lease_token)s::uuid)"
 
 #: Name a node, in each of its sessions.  The lock shows whether it is alive; the row only says which lock to check.
 #: First the lock, then the row: who judges the node holds the lock meanwhile, and then has said it is in doubt, or has

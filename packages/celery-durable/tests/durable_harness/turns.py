@@ -49,9 +49,10 @@ class Turns:
         return int(stored)
 
     def claim(self, most: int = 1, queue: str = "main") -> list[Claimed]:
-        """In the order of a node."""
+        """In the order of a node, each with the rank of its lease."""
         found = [Claimed(*row) for row in self.run(CLAIM, (queue, most))]
-        return sorted(found, key=lambda one: (one.rank, one.id))
+        ranks = dict(self.run("SELECT id, rank FROM durable_lease WHERE id = ANY (%s)", ([one.id for one in found],)))
+        return [one._replace(rank=ranks[one.id]) for one in sorted(found, key=lambda one: (one.rank, one.id))]
 
     def tasks(self, most: int = 100, queue: str = "main") -> list[str]:
         """What is claimed one by one."""

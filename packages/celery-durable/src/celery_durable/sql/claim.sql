@@ -32,7 +32,8 @@ END $$;
 -- waits for no lock.  Its plan is that of any number of messages, see names.py.
 -- Where a message is ready with a priority, each turn is taken by itself (priority.sql).  To look for one costs 4 % of a
 -- claim.  So a queue without any is looked at by claims from the begin only, and the first one that finds any writes it
--- down.  Locks besides: then the queue, unless it is locked.
+-- down before it takes a turn, as durable_take does not see when a turn is given to another message.  While the queue is
+-- locked by somebody else its priorities wait.  Locks besides: then the queue.
 CREATE OR REPLACE FUNCTION durable_claim(
     queue_name text, most integer, owner bigint, lease double precision, from_rank bigint, sleep integer
 ) RETURNS TABLE (message_id bigint, token text, body text, deliveries integer, retries integer, snoozes integer,
@@ -52,16 +53,17 @@ BEGIN
         by_turns := EXISTS (
             SELECT FROM durable_ready WHERE queue_id = which AND rank >= from_rank AND priority IS NOT NULL);
     END IF;
+    IF by_turns AND NOT known THEN
+        UPDATE durable_queue SET has_priorities = true
+         WHERE id IN (SELECT id FROM durable_queue WHERE id = which FOR NO KEY UPDATE SKIP LOCKED);
+        by_turns := FOUND;
+    END IF;
     IF by_turns THEN
         RETURN QUERY SELECT * FROM durable_take_turns(which, most, owner, lease, from_rank);
     ELSE
         RETURN QUERY SELECT * FROM durable_take(which, most, owner, lease, from_rank);
     END IF;
     GET DIAGNOSTICS got = ROW_COUNT;
-    IF by_turns AND NOT known THEN
-        UPDATE durable_queue SET has_priorities = true
-         WHERE id IN (SELECT id FROM durable_queue WHERE id = which FOR NO KEY UPDATE SKIP LOCKED);
-    END IF;
     IF owner IS NULL OR sleep = (CASE WHEN got < most THEN 2 ELSE 0 END) THEN
         RETURN;
     END IF;

@@ -7,13 +7,16 @@ CREATE OR REPLACE FUNCTION kombu_message_publish(
     most_ready integer DEFAULT NULL
 ) RETURNS bigint
 LANGUAGE sql {definer} AS $$
-    SELECT {schema}durable_publish(queue_name, body, task, flow, key, delay, step, hint, most_ready)
+    SELECT {schema}durable_publish(queue_name, body, task, flow, key, delay, step, hint, most_ready,
+                                   {schema}durable_priority(body))
 $$;
 CREATE OR REPLACE FUNCTION kombu_message_publish_many(
     queues text[], bodies text[], tasks text[], users text[], keys text[], delays double precision[], steps integer[]
 ) RETURNS TABLE (stored_task text, stored_queue text)
 LANGUAGE sql {definer} AS $$
-    SELECT * FROM {schema}durable_publish_many(queues, bodies, tasks, users, keys, delays, steps)
+    SELECT * FROM {schema}durable_publish_many(queues, bodies, tasks, users, keys, delays, steps, ARRAY(
+        SELECT {schema}durable_priority(one.body) FROM unnest(bodies) WITH ORDINALITY AS one (body, place)
+         ORDER BY one.place))
 $$;
 CREATE OR REPLACE FUNCTION kombu_message_in_the_way(queue_name text, task text, key text)
 RETURNS TABLE (task_id text, is_leased boolean, is_same boolean)

@@ -71,19 +71,18 @@ BEGIN
     RETURN gone;
 END $$;
 
--- The same, but only of the message with this lease: of none, if `token` is NULL.
-CREATE OR REPLACE FUNCTION broker_delete(task text, token uuid) RETURNS integer
+-- Delete the message with this lease.  -> whether it was there; with NULL it is not.  Locks: the task's messages.
+CREATE OR REPLACE FUNCTION broker_finish(task text, token uuid) RETURNS boolean
 LANGUAGE plpgsql {settings} AS $$
 DECLARE
-    gone integer := 0;
     one bigint;
 BEGIN
     FOREACH one IN ARRAY ARRAY(SELECT id FROM durable_message WHERE task_id = task ORDER BY id FOR UPDATE) LOOP
         IF durable_keep(one, true) = token THEN
-            gone := gone + durable_drop(one)::integer;
+            RETURN durable_drop(one);
         END IF;
     END LOOP;
-    RETURN gone;
+    RETURN false;
 END $$;
 
 -- Put a message that no worker holds into another group, and on its queue: ready there, or parked as a publish would

@@ -16,7 +16,11 @@
 -- As durable_take, one turn after the other.  Nobody is waited for: a best message that somebody else is claiming is passed
 -- over, and so is a turn.  A turn that another claim has just given to a message is found with its new rank by a statement
 -- whose snapshot has the old one; the next look sees both.  Who took a message before its turn came returns that turn's
--- rank.  It has the settings of the claim that calls it.
+-- rank, and of two with one rank the second one a higher `place`, by which the node sorts.  It has the settings of the
+-- claim that calls it.
+-- Behind a message that took its turn before its time each message of the tenant gives its turn away, and leaves a dead
+-- entry in the index of priorities, which stays while some transaction of the server is old.  `passed` keeps them from
+-- being read again for each turn: [priority, own_rank] of the last one by tenant; what is left of that priority is behind.
 -- Locks besides: the message of a turn that is filled with another one.
 CREATE OR REPLACE FUNCTION durable_take_turns(
     which integer, most integer, owner bigint, lease double precision, from_rank bigint
@@ -26,6 +30,9 @@ LANGUAGE plpgsql AS $$
 DECLARE
     head record;
     best record;
+    last jsonb;
+    passed jsonb := '{}';
+    shown bigint := 0;
     got integer;
 BEGIN
     WHILE most > 0 LOOP
@@ -37,17 +44,30 @@ BEGIN
         EXIT WHEN NOT FOUND;
         CONTINUE WHEN head.rank IS DISTINCT FROM head.seen_rank;
         from_rank := head.rank;              -- no dead entry of the index is passed twice
+        last := passed -> head.tenant;
         SELECT r.id, r.rank, r.priority, coalesce(r.own_rank, r.rank) AS own_rank
           INTO best FROM durable_ready AS r
-         WHERE r.queue_id = which AND r.tenant = head.tenant AND r.priority IS NOT NULL
+         WHERE r.queue_id = which AND r.tenant = head.tenant AND r.priority = (last ->> 0)::smallint
+           AND coalesce(r.own_rank, r.rank) >= (last ->> 1)::bigint
          ORDER BY r.priority DESC, coalesce(r.own_rank, r.rank), r.id LIMIT 1 FOR UPDATE SKIP LOCKED;
-        IF NOT FOUND OR (best.priority, -best.own_rank, -best.id) <= (head.priority, -head.own_rank, -head.id) THEN
+        IF NOT FOUND THEN
+            SELECT r.id, r.rank, r.priority, coalesce(r.own_rank, r.rank) AS own_rank
+              INTO best FROM durable_ready AS r
+             WHERE r.queue_id = which AND r.tenant = head.tenant
+               AND r.priority < coalesce((last ->> 0)::smallint, 10)
+             ORDER BY r.priority DESC, coalesce(r.own_rank, r.rank), r.id LIMIT 1 FOR UPDATE SKIP LOCKED;
+        END IF;
+        IF best.id IS NOT NULL THEN
+            passed := passed || jsonb_build_object(head.tenant, jsonb_build_array(best.priority, best.own_rank));
+        END IF;
+        IF best.id IS NULL OR (best.priority, -best.own_rank, -best.id) <= (head.priority, -head.own_rank, -head.id) THEN
             best := head;
         ELSIF best.rank > head.rank THEN
             UPDATE durable_ready SET rank = best.rank, own_rank = head.own_rank, priority = head.priority
              WHERE id = head.id;
             best.rank := head.rank;
         END IF;
+        shown := greatest(best.rank, shown + 1);
         RETURN QUERY
         WITH gone AS (DELETE FROM durable_ready AS r WHERE r.id = best.id),
         leased AS (
@@ -57,7 +77,7 @@ BEGIN
                 ON CONFLICT DO NOTHING       -- see durable_take
             RETURNING l.token)
         SELECT m.id, leased.token::text, m.payload, m.delivery_count + 1, m.retry_count, m.snooze_count, m.lost_count,
-               best.rank
+               shown
           FROM leased CROSS JOIN durable_message AS m WHERE m.id = best.id;
         GET DIAGNOSTICS got = ROW_COUNT;
         most := most - got;

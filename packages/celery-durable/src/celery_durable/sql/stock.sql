@@ -158,8 +158,9 @@ BEGIN
            SET queue_id = mine.queue_id, rank = coalesce(mine.rank, rank), node = mine.lease_owner,
                until = mine.visible_at, started_at = mine.started_at
          WHERE id = mine.id;
-    ELSE
-        PERFORM kombu_message_stand(mine);
+    ELSIF NOT (mine.visible AND OLD.visible) OR (mine.rank, mine.visible_at, mine.queue_id, mine.user_id, mine.lease_token)
+          IS DISTINCT FROM (OLD.rank, OLD.visible_at, OLD.queue_id, OLD.user_id, OLD.lease_token) THEN
+        PERFORM kombu_message_stand(mine);   -- else it keeps its place, and what turn it has given away
     END IF;
     RETURN mine;
 END $$;

@@ -53,14 +53,14 @@ BEGIN
     RETURN moved;
 END $$;
 
--- Take a lease that is over away from its holder, and give it back: it raises what the database refuses at present, and
--- changes nothing.  Locks: the lease and its message, for a moment.
+-- Take a lease away from its holder, and give it back: it raises what the database refuses at present, and changes
+-- nothing.  Locks: the lease and its message, for a moment.
 CREATE OR REPLACE FUNCTION durable_rehearse() RETURNS void
 LANGUAGE plpgsql {settings} AS $$
 BEGIN
     PERFORM durable_release(ARRAY(
         SELECT l.id FROM durable_lease AS l JOIN durable_message AS m ON m.id = l.id
-         WHERE l.until < clock_timestamp() LIMIT 1 FOR NO KEY UPDATE OF m SKIP LOCKED FOR UPDATE OF l SKIP LOCKED),
+         LIMIT 1 FOR NO KEY UPDATE OF m SKIP LOCKED FOR UPDATE OF l SKIP LOCKED),
         'requeue');
     RAISE EXCEPTION USING errcode = 'BR000';
 EXCEPTION WHEN SQLSTATE 'BR000' THEN         -- an exception gives back what its block did

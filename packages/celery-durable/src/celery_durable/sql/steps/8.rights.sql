@@ -43,6 +43,15 @@ BEGIN
                        CASE WHEN one.is_grantable THEN 'WITH GRANT OPTION' END);
     END LOOP;
     DROP TABLE durable_kept_rights;
+    -- Who could read a queue's floor, and write it, claims, and does so with what a claim knows of priorities.
+    FOR one IN
+        SELECT DISTINCT privilege_type AS act,
+               CASE WHEN grantee = 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(grantee)) END AS role
+          FROM pg_attribute CROSS JOIN LATERAL aclexplode(attacl)
+         WHERE attrelid = 'durable_queue'::regclass AND attname = 'rank_floor' AND privilege_type IN ('SELECT', 'UPDATE')
+    LOOP
+        EXECUTE format('GRANT %s (has_priorities) ON durable_queue TO %s', one.act, one.role);
+    END LOOP;
     -- Who could publish, by a function or, until version 5, by writing messages, can do it by both their names.
     FOR one IN
         SELECT named.before, named.now, bool_or(given.is_grantable) AS is_grantable,
