@@ -1,5 +1,6 @@
 -- Write down who may do what with the broker's tables, views and functions, by the names that version 7 has for them.
--- `part`: a column; `object`: as a name or, with the types of its arguments, a function.
+-- `part`: a column; `object`: as a name or, with the types of its arguments, a function.  Three have a priority as their
+-- last argument, which version 7 has not.
 CREATE TEMP TABLE kept_rights ON COMMIT DROP AS
 WITH relations AS (
     SELECT oid, CASE relname WHEN 'durable_message' THEN 'kombu_message' WHEN 'durable_queue' THEN 'kombu_queue'
@@ -17,7 +18,9 @@ given AS (
     UNION ALL
     SELECT 'FUNCTION', regexp_replace(regexp_replace(proname, '^durable_(queue|group)_', 'kombu_\1_'),
                                       '^durable_', 'kombu_message_')
-                       || '(' || oidvectortypes(proargtypes) || ')', NULL, proowner, proacl
+                       || '(' || CASE WHEN proname IN ('durable_publish', 'durable_publish_many', 'durable_retry')
+                                      THEN regexp_replace(oidvectortypes(proargtypes), ', integer(\[\])?$', '')
+                                      ELSE oidvectortypes(proargtypes) END || ')', NULL, proowner, proacl
       FROM pg_proc
      WHERE pronamespace = current_schema()::regnamespace AND proname ~ '^(durable|kombu|broker)_')
 SELECT DISTINCT kind, object, part, privilege_type AS act, is_grantable,

@@ -110,12 +110,6 @@ def test_refused_messages_do_not_keep_those_behind_them_away(broker: Broker, old
     assert (summary.queues, len(summary.refused)) == ({"behind": 7}, 5)
 
 
-def test_where_nobody_uses_priorities_all_have_the_lowest(broker: Broker, redis_old: Old) -> None:
-    redis_old.send("one")
-    received(broker, redis_old)
-    assert broker.query("SELECT task_id, priority FROM broker_message") == [("one", 0)]
-
-
 @pytest.mark.parametrize("old", ["memory"], indirect=True)
 def test_priorities_of_the_others_stay_as_they_are(broker: Broker, old: Old) -> None:
     for task_id, priority in (("low", None), ("high", 9), ("over", 200)):

@@ -122,7 +122,7 @@ def _delay(eta: str | None) -> float | None:
 
 
 def _priority(given: Any) -> int:
-    """As kombu reads it: from 0 to 9, what is beyond is as the nearest, and what is no number has none."""
+    """Read it as kombu does: from 0 to 9, what is beyond is as the nearest, and what is no number is 0."""
     try:
         return max(0, min(9, int(given)))
     except (TypeError, ValueError, OverflowError):

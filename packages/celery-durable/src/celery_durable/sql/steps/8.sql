@@ -16,14 +16,14 @@ SELECT NULL::bigint AS id, NULL::integer AS queue_id, NULL::text AS task_id, NUL
        NULL::bigint AS node_id;
 
 {states}
--- Of what waits, the priority that its payload names.  Nearly always it is 0, which is seen quickly.
+-- Of each message the priority that its payload names.  Nearly always it is 0, which is seen quickly.
 ALTER TABLE kombu_message ADD priority smallint;
 DO $$
 DECLARE
     one record;
 BEGIN
     FOR one IN SELECT id, payload FROM kombu_message
-                WHERE CASE WHEN strpos(payload, '"priority":0') = 0 THEN payload ~ '"priority": ?[1-9]' END
+                WHERE id > 0 AND CASE WHEN strpos(payload, '"priority":0') = 0 THEN payload ~ '"priority": ?[1-9]' END
     LOOP
         BEGIN
             UPDATE kombu_message SET priority = least(9, (one.payload::json #>> '{properties,priority}')::numeric)
