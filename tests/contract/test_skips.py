@@ -41,6 +41,7 @@ def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Callable[
     return lambda *files: pytester.runpytest_subprocess("-v", "-p", "no:randomly", "-p", "tests.skips", *files)
 
 
+@pytest.mark.proof
 def test_a_skip_without_a_reason_fails(pytester: pytest.Pytester, run: Callable[..., pytest.RunResult]) -> None:
     pytester.makepyfile(TESTS)
     found = dict(re.findall(r"::(\w+) ([A-Z]+)", "\n".join(run().outlines)))

@@ -25,6 +25,7 @@ print(secret_key(settings), end="")
 """
 
 
+@pytest.mark.proof
 def test_processes_that_start_at_once_all_get_the_same_key(tmp_path: Path) -> None:
     argv = [sys.executable, "-c", ASK, str(tmp_path / "home")]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}

@@ -72,6 +72,7 @@ def test_the_end_of_a_run_is_checked_whichever_tests_are_collected(collected: li
     assert done.stdout.count("PLUGIN registered: <module 'durable_harness.left_behind'") == 1
 
 
+@pytest.mark.proof
 def test_a_run_that_leaves_a_process_fails_and_names_it(tmp_path: Path) -> None:
     (tmp_path / "conftest.py").write_text(
         "from durable_harness import left_behind\n"

@@ -86,6 +86,7 @@ def test_what_no_key_opens_is_counted_and_left_as_it_is(world: World, keys: Any)
     ]
 
 
+@pytest.mark.proof
 def test_many_secrets_are_encrypted_in_batches(world: World, keys: Any) -> None:
     old = Keyring.of([phrase(OLD)])
     for _ in range(25):
