@@ -127,10 +127,10 @@ END $$;
 -- NULL.
 -- Returns: one row, of NULLs when the job's message is gone.  held: the job is parked or snoozed, and waits behind
 -- its user's own only: `own` counts those, and `ahead` is the same.  Of a job that is ready, `ahead` counts all that
--- are ranked before it, and `own` the user's among them; of one that a node holds, nothing.  oldest: since when the first of them is ready.  workers:
--- jobs of the queue that run.  taken: slots of the user that are in use.  run_seconds, run_deviation: of the 50 newest
--- jobs of the service.  worker_free: a node that sleeps has a process to spare; it is asked for the first job in line
--- only.  completed: an analysis of the commit by this parser.
+-- are ranked before it, and `own` the user's among them; of one that a node holds, nothing.  oldest: since when the
+-- first of them is ready.  workers: jobs of the queue that run.  taken: slots of the user that are in use.
+-- run_seconds, run_deviation: of the 50 newest jobs of the service.  worker_free: a node that sleeps has a process to
+-- spare; it is asked for the first job in line only.  completed: an analysis of the commit by this parser.
 -- Locks: for the first job in line the advisory lock of a publisher, shared, until the end of the transaction.
 -- The end of a lease leaves out those that are over: while an old snapshot is open, the index still has their entries.
 -- A clock that goes on would be no condition of the index.

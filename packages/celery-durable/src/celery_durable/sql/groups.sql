@@ -54,10 +54,10 @@ BEGIN
     END IF;
 END $$;
 
--- Make messages of a group ready that are parked or snoozed, by their priority and then their age; the group is forgotten with its last parked
--- one, unless somebody is publishing to it just now.  `step`: theirs from now on; NULL: as they were published.  They
--- stand where the group's last one ended: a group that is woken one by one has its share, and not the head of the queue
--- each time.  -> their task ids
+-- Make messages of a group ready that are parked or snoozed, by their priority and then their age; the group is
+-- forgotten with its last parked one, unless somebody is publishing to it just now.  `step`: theirs from now on; NULL:
+-- as they were published.  They stand where the group's last one ended: a group that is woken one by one has its
+-- share, and not the head of the queue each time.  -> their task ids
 CREATE OR REPLACE FUNCTION durable_wake(which integer, flow text, most integer, step integer DEFAULT NULL)
 RETURNS SETOF text
 LANGUAGE plpgsql {by_key} AS $$

@@ -139,7 +139,8 @@ CREATE OR REPLACE FUNCTION broker_park(
 ) RETURNS integer
 LANGUAGE sql AS $$ SELECT {schema}durable_park(queue_name, group_name, seconds, task) $$;
 
--- Make waiting messages of a group ready, by their priority and then their age.  `step`: theirs from now on; NULL: as they were published.
+-- Make waiting messages of a group ready, by their priority and then their age.  `step`: theirs from now on; NULL: as
+-- they were published.
 -- -> their task ids.
 CREATE OR REPLACE FUNCTION broker_wake(queue_name text, group_name text, most integer, step integer DEFAULT NULL)
 RETURNS SETOF text

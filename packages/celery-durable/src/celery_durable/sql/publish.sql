@@ -107,7 +107,8 @@ END $$;
 
 -- Store a message.  `delay`: seconds, NULL for none; `hint`: the notification; `most_ready`: with so many of its group
 -- ready already the group is parked, and this one waits; NULL for any number; `priority`: 1 to 9, and what is beyond
--- them is as the nearest.  -> its id; NULL: a conflict, or an unknown queue.  The lock on a parked group keeps it from being forgotten before this message is seen.
+-- them is as the nearest.  -> its id; NULL: a conflict, or an unknown queue.  The lock on a parked group keeps it from
+-- being forgotten before this message is seen.
 CREATE OR REPLACE FUNCTION durable_publish(
     queue_name text, body text, task text, flow text, key text, delay double precision, step integer, hint text,
     most_ready integer DEFAULT NULL, priority integer DEFAULT NULL
@@ -166,8 +167,8 @@ END $$;
 
 -- A retry in place: the leased message of a task, with its new payload, waits as it is told.  `queue_name`: where; with
 -- an unknown name, and where another message of the task is already, it stays on its own queue.  `park`: its group is
--- parked for `seconds` as well; `priority`: its new one, NULL for the one that it has.  -> its id; NULL: the lease is lost, and nothing is changed.  Locks besides: the message;
--- when it parks, the group, and its ready messages.
+-- parked for `seconds` as well; `priority`: its new one, NULL for the one that it has.  -> its id; NULL: the lease is
+-- lost, and nothing is changed.  Locks besides: the message; when it parks, the group, and its ready messages.
 CREATE OR REPLACE FUNCTION durable_retry(
     task text, token uuid, queue_name text, body text, delay double precision, snooze boolean, park boolean,
     seconds double precision, hint text, priority integer DEFAULT NULL

@@ -26,8 +26,8 @@ SELECT m.id,
        m.retry_count, m.snooze_count, m.lost_count, m.cancel_requested_at, m.enqueued_at
   FROM durable_message AS m;
 
--- Publish what a stock producer inserted.  Its task id, tenant, due time and priority are in the payload.  What cannot be read, or
--- is no name for an index, is made ready as it is: a worker will find out, and bury it.
+-- Publish what a stock producer inserted.  Its task id, tenant, due time and priority are in the payload.  What cannot
+-- be read, or is no name for an index, is made ready as it is: a worker will find out, and bury it.
 CREATE OR REPLACE FUNCTION kombu_message_publish_stock(
     queue_name text, body text, task text, flow text, key text, step integer
 ) RETURNS bigint
