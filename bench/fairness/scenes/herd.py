@@ -44,7 +44,7 @@ def measure(_: Mapping[str, int]) -> Figures:
 
 
 def _snoozed(ours: Service, number: int) -> dict[str, datetime]:
-    """When each of so many jobs is due, one of each user."""
+    """Snooze this number of jobs, each of another user.  -> when each is due, by its id."""
     for place in range(number):
         ours.submit(ours.user(f"u{place}"), 1)
     with ours.uow.begin() as tx:

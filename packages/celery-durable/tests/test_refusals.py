@@ -39,6 +39,15 @@ def pid(taker: Taker) -> Any:
 
 
 @pytest.mark.proof
+def holder_and_idle(broker: Broker) -> tuple[Taker, Taker]:
+    """A node that holds a message, and an idle one."""
+    broker.send("work", task_id="held")
+    holder, other = (Taker(broker.kombu(poll_seconds=0.2, lease_seconds=900), ("main",), 3) for _ in range(2))
+    holder.take(1)
+    other.look()
+    return holder, other
+
+
 @pytest.mark.parametrize(
     ("breaks", "mends"),
     [
@@ -73,10 +82,7 @@ def test_whoever_was_refused_judges_no_lease_before_its_holder_could_renew_it(
     broker: Broker, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr("celery_durable.session.SETTLE_SECONDS", 600.0)
-    broker.send("work", task_id="held")
-    one, other = (Taker(broker.kombu(poll_seconds=0.2, lease_seconds=900), ("main",), 3) for _ in range(2))
-    one.take(1)
-    other.look()
+    _holder, other = holder_and_idle(broker)
     broker.query("ALTER FUNCTION durable_poll RENAME TO away")
     broker.query("UPDATE kombu_message SET started_at = now(), visible_at = now() - interval '1 s'")
     wait_for(lambda: other.look(0.1) or "broker_statement_refused" in caplog.text)
@@ -92,10 +98,7 @@ def test_a_lease_is_not_lost_when_the_disk_has_room_just_as_an_idle_node_may_jud
     broker: Broker, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr("celery_durable.session.SETTLE_SECONDS", 600.0)
-    broker.send("work", task_id="held")
-    one, other = (Taker(broker.kombu(poll_seconds=0.2, lease_seconds=900), ("main",), 3) for _ in range(2))
-    one.take(1)
-    other.look()
+    _holder, other = holder_and_idle(broker)
     session, reader = other.channel.node.session, other.channel.node.reader
 
     def settled_and_polled() -> None:

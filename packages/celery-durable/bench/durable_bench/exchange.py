@@ -64,7 +64,7 @@ class Server:
         return list(self.cursor.fetchall()) if self.cursor.description else []
 
     def fill(self, number: int) -> None:
-        """Publish so many messages."""
+        """Publish this number of messages."""
         for start in range(0, number, 1000):
             part = {"n": min(1000, number - start), "payload": PAYLOAD}
             self.ask(FILL.format(self.prefix), part)
