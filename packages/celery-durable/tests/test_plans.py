@@ -91,6 +91,44 @@ def test_a_poll_scans_no_table(crowded: Broker, since: str | None) -> None:
         assert sum(node.get("Rows Removed by Filter", 0) + node["Actual Rows"] for node in scans) <= 10
 
 
+#: Each reads the ready messages of one tenant.
+OF_A_TENANT = {
+    "its last rank": "SELECT durable_rank(1, 'ann', 100)",
+    "their number": "SELECT * FROM durable_groups('main', 'ann', 20)",
+    "whether there are fifty": "SELECT durable_publish('main', '{}', NULL, 'ann', NULL, NULL, 100, NULL, 50)",
+    "where what is due begins": "SELECT durable_promote(1, '-infinity', now(), true, 20)",
+}
+
+
+@pytest.mark.parametrize("statement", OF_A_TENANT.values(), ids=OF_A_TENANT)
+def test_a_tenant_reads_its_own_though_the_plan_was_made_for_few_of_two(
+    database: Database, broker: Broker, statement: str
+) -> None:
+    """Where the statistics say that a table with pages is empty, the planner takes all indexes for equally cheap."""
+    database.make()
+    for table in TABLES:
+        broker.query(f"ALTER TABLE {table} SET (autovacuum_enabled = off)")
+    broker.query("INSERT INTO kombu_queue (name) VALUES ('main')")
+    of_two = READY.replace("''", "'user' || id %% 2")
+    broker.query(of_two, 100, "main")
+    broker.query("ANALYZE durable_ready")
+    broker.query("DELETE FROM durable_ready")
+    broker.query("ANALYZE durable_ready")
+    broker.query(of_two, 100, "main")
+
+    def grow() -> None:
+        broker.query(of_two, 20_000, "main")
+        broker.query("INSERT INTO durable_message (id, queue_id, payload, tenant) VALUES (0, 1, '{}', 'ann')")
+        broker.query("INSERT INTO durable_waiting VALUES (0, 1, 'ann', 'eta', now() - interval '1 s')")
+
+    found = [
+        node for node in of_messages(explain(broker, statement, {}, 10, grow))
+        if node["Relation Name"] == "durable_ready" and node["Actual Loops"]
+    ]  # fmt: skip
+    assert "durable_ready_tenant" in {node["Index Name"] for node in found}
+    assert sum(node.get("Rows Removed by Filter", 0) for node in found) == 0
+
+
 def test_a_fence_reads_an_index_though_its_plan_was_made_for_one_page(database: Database, broker: Broker) -> None:
     """The function that reads the token keeps its plan for a session; after a quiet minute its table is one page."""
     database.make()

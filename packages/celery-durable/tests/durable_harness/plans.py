@@ -1,6 +1,7 @@
 """The plans of statements, with those inside of functions."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from celery_durable.database import Parameters
@@ -16,13 +17,17 @@ def nodes(plan: dict[str, Any]) -> list[dict[str, Any]]:
     return [plan, *(node for child in plan.get("Plans", ()) for node in nodes(child))]
 
 
-def explain(broker: Broker, statement: str, given: Parameters, times: int = 1) -> list[dict[str, Any]]:
+def explain(
+    broker: Broker, statement: str, given: Parameters, times: int = 1, before_last: Callable[[], None] | None = None
+) -> list[dict[str, Any]]:
     """The plan nodes of all statements inside of it, in its last run: functions keep their plans for a session."""
     connection = broker.connect()
     with connection.cursor() as cursor:
         cursor.execute(NESTED)
-        for _ in range(times):
+        for number in range(times):
             connection.notices.clear()
+            if number == times - 1 and before_last:
+                before_last()
             cursor.execute(statement, given)
     connection.close()
     plans = [json.loads(notice[notice.index("{") :])["Plan"] for notice in connection.notices if "plan:" in notice]

@@ -66,7 +66,8 @@ BEGIN
     ELSE
         SELECT count(*), min(since) INTO counted, oldest FROM (
             SELECT since FROM durable_ready
-             WHERE queue_id = which AND tenant = flow AND rank >= lowest ORDER BY rank LIMIT most) AS r;
+             WHERE queue_id = which AND (tenant, rank) >= (flow, lowest) AND tenant <= flow
+             ORDER BY tenant, rank LIMIT most) AS r;
     END IF;
 END $$;
 

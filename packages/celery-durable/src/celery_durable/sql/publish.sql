@@ -30,6 +30,9 @@
 -- -> the rank of a message that becomes ready now.  `lowest`: the queue's floor, which leaves out the dead entries at the
 -- beginning of the index.  A group that has a ready message is behind the head of its queue already.  It has no settings
 -- of its own: they cost 11 µs a call, and every function that calls it has them.
+-- The ready messages of one tenant are always read by such a row comparison: only the index of tenants has this order.
+-- With `tenant = flow` the index of all ready messages has it, too, and where a table was small when the plan was made, or
+-- its statistics name two tenants, the planner takes that one and reads all messages of the others.
 CREATE OR REPLACE FUNCTION durable_place(which integer, lowest bigint, flow text, step integer)
 RETURNS bigint
 LANGUAGE plpgsql STABLE AS $$
@@ -37,7 +40,8 @@ DECLARE
     place bigint;
 BEGIN
     SELECT rank + step INTO place FROM durable_ready
-     WHERE queue_id = which AND tenant = coalesce(flow, '') AND rank >= lowest ORDER BY rank DESC LIMIT 1;
+     WHERE queue_id = which AND (tenant, rank) >= (coalesce(flow, ''), lowest) AND tenant <= coalesce(flow, '')
+     ORDER BY tenant DESC, rank DESC LIMIT 1;
     IF place IS NULL THEN
         SELECT rank INTO place FROM durable_ready WHERE queue_id = which AND rank >= lowest ORDER BY rank LIMIT 1;
     END IF;
@@ -63,9 +67,14 @@ BEGIN
     IF FOUND THEN
         RETURN 'parked';
     END IF;
+    IF most_ready IS NULL THEN               -- a limit of NULL would count all of them
+        RETURN NULL;
+    END IF;
     IF most_ready <= (
         SELECT count(*) FROM (
-            SELECT FROM durable_ready WHERE queue_id = which AND tenant = flow LIMIT most_ready) AS ready) THEN
+            SELECT FROM durable_ready
+             WHERE queue_id = which AND (tenant, rank) >= (flow, -9223372036854775808) AND tenant <= flow
+             ORDER BY tenant, rank LIMIT most_ready) AS ready) THEN
         INSERT INTO kombu_group (queue_id, name, probe_at, probe_seconds, rank)
         VALUES (which, flow, clock_timestamp() + make_interval(secs => probe), probe,
                 durable_rank(which, flow, step))

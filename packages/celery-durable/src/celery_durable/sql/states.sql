@@ -39,7 +39,7 @@ CREATE TABLE durable_waiting (
     due_at timestamptz CHECK ((due_at IS NULL) = (reason = 'parked')),  -- ready then; a parked one is woken
     priority smallint                       -- its message's
 );
-CREATE INDEX durable_waiting_due ON durable_waiting (queue_id, due_at);
+CREATE INDEX durable_waiting_due ON durable_waiting (queue_id, due_at) WHERE due_at IS NOT NULL;
 -- The oldest of a group that waits to be woken.
 CREATE INDEX durable_waiting_tenant ON durable_waiting (queue_id, reason, tenant, id);
 CREATE INDEX durable_waiting_priority ON durable_waiting (queue_id, tenant, priority DESC, id)

@@ -25,8 +25,8 @@ BEGIN
     due AS (
         SELECT l.id, l.tenant, l.priority, coalesce(
                    (SELECT r.rank + l.step FROM durable_ready AS r
-                     WHERE r.queue_id = which AND r.tenant = l.tenant AND r.rank >= lowest
-                     ORDER BY r.rank DESC LIMIT 1), head.rank) AS rank,
+                     WHERE r.queue_id = which AND (r.tenant, r.rank) >= (l.tenant, lowest) AND r.tenant <= l.tenant
+                     ORDER BY r.tenant DESC, r.rank DESC LIMIT 1), head.rank) AS rank,
                l.step * (row_number() OVER (PARTITION BY l.tenant ORDER BY l.id) - 1) AS ahead
           FROM late AS l CROSS JOIN head)
     INSERT INTO durable_ready (id, queue_id, tenant, rank, priority)
