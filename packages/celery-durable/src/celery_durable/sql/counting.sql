@@ -7,8 +7,8 @@
 -- All of them read the one snapshot of the caller's statement, lock nothing and write nothing.
 
 -- -> about how many rows there are in a state: 'ready', 'eta', 'retry', 'snooze', 'parked' or 'dead'.
--- flow: of this group ('': those without one), NULL for the whole queue.
-CREATE OR REPLACE FUNCTION durable_estimate(which integer, state text, flow text) RETURNS bigint
+-- of_tenant: of this group ('': those without one), NULL for the whole queue.
+CREATE OR REPLACE FUNCTION durable_estimate(which integer, state text, of_tenant text) RETURNS bigint
 LANGUAGE plpgsql STABLE {settings} AS $$
 DECLARE
     seen bigint;
@@ -19,7 +19,7 @@ BEGIN
             SELECT hashint8(id) AS place FROM kombu_dead_letter
              WHERE queue = (SELECT name FROM durable_queue WHERE id = which) AND hashint8(id) & 31 = 0
              ORDER BY hashint8(id) LIMIT 512) AS sample;
-    ELSIF state = 'ready' AND flow IS NULL THEN
+    ELSIF state = 'ready' AND of_tenant IS NULL THEN
         SELECT count(*), max(place) INTO seen, last FROM (
             SELECT hashint8(id) AS place FROM durable_ready
              WHERE queue_id = which AND hashint8(id) & 31 = 0
@@ -27,9 +27,9 @@ BEGIN
     ELSIF state = 'ready' THEN
         SELECT count(*), max(place) INTO seen, last FROM (
             SELECT hashint8(id) AS place FROM durable_ready
-             WHERE queue_id = which AND tenant = flow AND hashint8(id) & 31 = 0
+             WHERE queue_id = which AND tenant = of_tenant AND hashint8(id) & 31 = 0
              ORDER BY hashint8(id) LIMIT 512) AS sample;
-    ELSIF flow IS NULL THEN
+    ELSIF of_tenant IS NULL THEN
         SELECT count(*), max(place) INTO seen, last FROM (
             SELECT hashint8(id) AS place FROM durable_waiting
              WHERE queue_id = which AND reason = state AND hashint8(id) & 31 = 0
@@ -37,7 +37,7 @@ BEGIN
     ELSE
         SELECT count(*), max(place) INTO seen, last FROM (
             SELECT hashint8(id) AS place FROM durable_waiting
-             WHERE queue_id = which AND tenant = flow AND reason = state AND hashint8(id) & 31 = 0
+             WHERE queue_id = which AND tenant = of_tenant AND reason = state AND hashint8(id) & 31 = 0
              ORDER BY hashint8(id) LIMIT 512) AS sample;
     END IF;
     RETURN 32 * CASE WHEN seen < 512 THEN seen ELSE 511 / ((last::float8 + 2147483648) / 4294967296) END;
@@ -46,27 +46,27 @@ END $$;
 -- -> how many rows there are in a state, counted up to `most`; since when the oldest of them is ready.
 -- `lowest`: the rank to begin at.
 CREATE OR REPLACE FUNCTION durable_count(
-    which integer, state text, flow text, lowest bigint, most integer, OUT counted bigint, OUT oldest timestamptz
+    which integer, state text, of_tenant text, lowest bigint, most integer, OUT counted bigint, OUT oldest timestamptz
 ) LANGUAGE plpgsql STABLE {settings} AS $$
 BEGIN
     IF state = 'dead' THEN
         SELECT count(*) INTO counted FROM (
             SELECT FROM kombu_dead_letter WHERE queue = (SELECT name FROM durable_queue WHERE id = which) LIMIT most) AS d;
-    ELSIF state <> 'ready' AND flow IS NULL THEN
+    ELSIF state <> 'ready' AND of_tenant IS NULL THEN
         SELECT count(*) INTO counted FROM (
             SELECT FROM durable_waiting WHERE queue_id = which AND reason = state LIMIT most) AS w;
     ELSIF state <> 'ready' THEN
         SELECT count(*) INTO counted FROM (
             SELECT FROM durable_waiting
-             WHERE queue_id = which AND reason = state AND tenant = flow LIMIT most) AS w;
-    ELSIF flow IS NULL THEN
+             WHERE queue_id = which AND reason = state AND tenant = of_tenant LIMIT most) AS w;
+    ELSIF of_tenant IS NULL THEN
         SELECT count(*), min(since) INTO counted, oldest FROM (
             SELECT since FROM durable_ready
              WHERE queue_id = which AND rank >= lowest ORDER BY rank LIMIT most) AS r;
     ELSE
         SELECT count(*), min(since) INTO counted, oldest FROM (
             SELECT since FROM durable_ready
-             WHERE queue_id = which AND (tenant, rank) >= (flow, lowest) AND tenant <= flow
+             WHERE queue_id = which AND (tenant, rank) >= (of_tenant, lowest) AND tenant <= of_tenant
              ORDER BY tenant, rank LIMIT most) AS r;
     END IF;
 END $$;
@@ -74,7 +74,7 @@ END $$;
 -- A number per state, and whether it is an estimate.  `exact`: up to it the numbers are exact.
 -- Should vacuum be far behind, an old transaction keeps so many dead entries at the begin of the index of ready ones
 -- that the count begins at the floor; what came back below it is then seen by the sample only.
-CREATE OR REPLACE FUNCTION durable_numbers(which integer, flow text, exact integer)
+CREATE OR REPLACE FUNCTION durable_numbers(which integer, of_tenant text, exact integer)
 RETURNS TABLE (state text, number bigint, estimated boolean, oldest timestamptz)
 LANGUAGE plpgsql STABLE {settings} AS $$
 DECLARE
@@ -83,16 +83,16 @@ DECLARE
                           ELSE -9223372036854775808 END;
     guess bigint;
 BEGIN
-    FOREACH state IN ARRAY '{ready,eta,retry,snooze,parked}'::text[] || CASE WHEN flow IS NULL THEN 'dead' END LOOP
+    FOREACH state IN ARRAY '{ready,eta,retry,snooze,parked}'::text[] || CASE WHEN of_tenant IS NULL THEN 'dead' END LOOP
         CONTINUE WHEN state IS NULL;
-        guess := durable_estimate(which, state, flow);
+        guess := durable_estimate(which, state, of_tenant);
         estimated := guess > exact * 1.3;
         oldest := NULL;
         number := 0;
         IF NOT estimated OR state = 'ready' THEN
             SELECT c.counted, c.oldest INTO number, oldest
-              FROM durable_count(which, state, flow, lowest, CASE WHEN NOT estimated THEN exact + 1
-                                                                    WHEN flow IS NULL THEN 500 ELSE 20 END) AS c;
+              FROM durable_count(which, state, of_tenant, lowest, CASE WHEN NOT estimated THEN exact + 1
+                                                                    WHEN of_tenant IS NULL THEN 500 ELSE 20 END) AS c;
         END IF;
         estimated := estimated OR number > exact OR crowded AND guess > 2 * number + 256;
         number := CASE WHEN estimated THEN greatest(guess, number) ELSE number END;
@@ -102,7 +102,7 @@ END $$;
 
 -- The numbers in one row.  `delayed`: 'eta', 'retry' and 'snooze' together; `estimated`: which columns are estimates.
 CREATE OR REPLACE FUNCTION durable_summary(
-    which integer, flow text, exact integer, OUT ready bigint, OUT oldest_seconds double precision,
+    which integer, of_tenant text, exact integer, OUT ready bigint, OUT oldest_seconds double precision,
     OUT delayed bigint, OUT snoozed bigint, OUT parked bigint, OUT dead bigint, OUT estimated text[]
 ) LANGUAGE plpgsql STABLE {settings} AS $$
 BEGIN
@@ -115,7 +115,7 @@ BEGIN
            coalesce(array_agg(DISTINCT CASE WHEN state IN ('eta', 'retry', 'snooze') THEN 'delayed' ELSE state END)
                     FILTER (WHERE n.estimated), '{}')
       INTO ready, oldest_seconds, delayed, snoozed, parked, dead, estimated
-      FROM durable_numbers(which, flow, exact) AS n;
+      FROM durable_numbers(which, of_tenant, exact) AS n;
 END $$;
 
 -- -> of leases that end after it all are counted.  An old transaction keeps entries of the index of leases that ended long
@@ -127,7 +127,7 @@ BEGIN
 END $$;
 
 -- The leased messages of a queue, by group; of very many the `most` that end first.
-CREATE OR REPLACE FUNCTION durable_leases(which integer, most integer) RETURNS TABLE (flow text, leased bigint)
+CREATE OR REPLACE FUNCTION durable_leases(which integer, most integer) RETURNS TABLE (of_tenant text, leased bigint)
 LANGUAGE plpgsql STABLE {by_key} AS $$
 BEGIN
     RETURN QUERY

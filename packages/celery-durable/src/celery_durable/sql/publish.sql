@@ -31,16 +31,17 @@
 -- beginning of the index.  A group that has a ready message is behind the head of its queue already.  It has no settings
 -- of its own: they cost 11 µs a call, and every function that calls it has them.
 -- The ready messages of one tenant are always read by such a row comparison: only the index of tenants has this order.
--- With `tenant = flow` the index of all ready messages has it, too, and where a table was small when the plan was made, or
--- its statistics name two tenants, the planner takes that one and reads all messages of the others.
-CREATE OR REPLACE FUNCTION durable_place(which integer, lowest bigint, flow text, step integer)
+-- With `tenant = of_tenant` the index of all ready messages has it, too; where a table was small when the plan was made,
+-- or its statistics name two tenants, the planner takes that one and reads all messages of the others.
+CREATE OR REPLACE FUNCTION durable_place(which integer, lowest bigint, of_tenant text, step integer)
 RETURNS bigint
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
     place bigint;
 BEGIN
     SELECT rank + step INTO place FROM durable_ready
-     WHERE queue_id = which AND (tenant, rank) >= (coalesce(flow, ''), lowest) AND tenant <= coalesce(flow, '')
+     WHERE queue_id = which AND (tenant, rank) >= (coalesce(of_tenant, ''), lowest)
+       AND tenant <= coalesce(of_tenant, '')
      ORDER BY tenant DESC, rank DESC LIMIT 1;
     IF place IS NULL THEN
         SELECT rank INTO place FROM durable_ready WHERE queue_id = which AND rank >= lowest ORDER BY rank LIMIT 1;
@@ -49,21 +50,21 @@ BEGIN
 END $$;
 
 -- The same for statements that have no settings and do not know the floor.
-CREATE OR REPLACE FUNCTION durable_rank(which integer, flow text, step integer) RETURNS bigint
+CREATE OR REPLACE FUNCTION durable_rank(which integer, of_tenant text, step integer) RETURNS bigint
 LANGUAGE plpgsql STABLE {settings} AS $$
 BEGIN
-    RETURN (SELECT durable_place(id, rank_floor, flow, step) FROM durable_queue WHERE id = which);
+    RETURN (SELECT durable_place(id, rank_floor, of_tenant, step) FROM durable_queue WHERE id = which);
 END $$;
 
 -- -> 'parked' when a message of the group has to wait: the group is parked, or is so now, since `most_ready` of it are
 -- ready; NULL when it does not, and when a group is being forgotten just now.  Locks: the group, against its being
 -- forgotten: one that this transaction has neither made nor locked may be gone before its message is seen.
 CREATE OR REPLACE FUNCTION durable_parks(
-    which integer, flow text, most_ready integer, step integer, probe double precision
+    which integer, of_tenant text, most_ready integer, step integer, probe double precision
 ) RETURNS text
 LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM FROM kombu_group WHERE queue_id = which AND name = flow FOR KEY SHARE SKIP LOCKED;
+    PERFORM FROM kombu_group WHERE queue_id = which AND name = of_tenant FOR KEY SHARE SKIP LOCKED;
     IF FOUND THEN
         RETURN 'parked';
     END IF;
@@ -73,14 +74,14 @@ BEGIN
     IF most_ready <= (
         SELECT count(*) FROM (
             SELECT FROM durable_ready
-             WHERE queue_id = which AND (tenant, rank) >= (flow, -9223372036854775808) AND tenant <= flow
+             WHERE queue_id = which AND (tenant, rank) >= (of_tenant, -9223372036854775808) AND tenant <= of_tenant
              ORDER BY tenant, rank LIMIT most_ready) AS ready) THEN
         INSERT INTO kombu_group (queue_id, name, probe_at, probe_seconds, rank)
-        VALUES (which, flow, clock_timestamp() + make_interval(secs => probe), probe,
-                durable_rank(which, flow, step))
+        VALUES (which, of_tenant, clock_timestamp() + make_interval(secs => probe), probe,
+                durable_rank(which, of_tenant, step))
         ON CONFLICT DO NOTHING;
         IF NOT FOUND THEN
-            PERFORM FROM kombu_group WHERE queue_id = which AND name = flow FOR KEY SHARE SKIP LOCKED;
+            PERFORM FROM kombu_group WHERE queue_id = which AND name = of_tenant FOR KEY SHARE SKIP LOCKED;
         END IF;
         RETURN CASE WHEN FOUND THEN 'parked' END;
     END IF;
@@ -119,7 +120,7 @@ END $$;
 -- them is as the nearest.  -> its id; NULL: a conflict, or an unknown queue.  The lock on a parked group keeps it from
 -- being forgotten before this message is seen.
 CREATE OR REPLACE FUNCTION durable_publish(
-    queue_name text, body text, task text, flow text, key text, delay double precision, step integer, hint text,
+    queue_name text, body text, task text, of_tenant text, key text, delay double precision, step integer, hint text,
     most_ready integer DEFAULT NULL, priority integer DEFAULT NULL
 ) RETURNS bigint
 LANGUAGE plpgsql {definer} AS $$
@@ -138,20 +139,20 @@ BEGIN
     IF delay IS NOT NULL OR NOT ranked THEN
         reason := 'eta';
     END IF;
-    IF delay IS NULL AND flow IS NOT NULL THEN
-        reason := coalesce(durable_parks(which, flow, most_ready, step, {probe}), reason);
+    IF delay IS NULL AND of_tenant IS NOT NULL THEN
+        reason := coalesce(durable_parks(which, of_tenant, most_ready, step, {probe}), reason);
     END IF;
     INSERT INTO durable_message AS m (payload, queue_id, task_id, tenant, unique_key, step, priority)
-    VALUES (body, which, task, flow, key, step, urgency)
+    VALUES (body, which, task, of_tenant, key, step, urgency)
     ON CONFLICT DO NOTHING RETURNING m.id INTO added;
     IF added IS NULL THEN
         RETURN NULL;
     ELSIF reason IS NULL THEN
         INSERT INTO durable_ready (id, queue_id, tenant, rank, priority)
-        VALUES (added, which, coalesce(flow, ''), durable_place(which, lowest, flow, step), urgency);
+        VALUES (added, which, coalesce(of_tenant, ''), durable_place(which, lowest, of_tenant, step), urgency);
     ELSE
         INSERT INTO durable_waiting (id, queue_id, tenant, reason, due_at, priority)
-        VALUES (added, which, coalesce(flow, ''), reason, CASE WHEN reason = 'eta'
+        VALUES (added, which, coalesce(of_tenant, ''), reason, CASE WHEN reason = 'eta'
                 THEN clock_timestamp() + make_interval(secs => coalesce(delay, 0)) END, urgency);
     END IF;
     IF delay IS NULL AND reason = 'eta' THEN

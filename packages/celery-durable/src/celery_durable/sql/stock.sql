@@ -29,7 +29,7 @@ SELECT m.id,
 -- Publish what a stock producer inserted.  Its task id, tenant, due time and priority are in the payload.  What cannot
 -- be read, or is no name for an index, is made ready as it is: a worker will find out, and bury it.
 CREATE OR REPLACE FUNCTION kombu_message_publish_stock(
-    queue_name text, body text, task text, flow text, key text, step integer
+    queue_name text, body text, task text, of_tenant text, key text, step integer
 ) RETURNS bigint
 LANGUAGE plpgsql {settings} AS $$
 DECLARE
@@ -47,11 +47,11 @@ BEGIN
             RAISE data_exception;
         END IF;
         task := coalesce(task, headers ->> 'id');
-        flow := coalesce(flow, headers ->> 'tenant');
+        of_tenant := coalesce(of_tenant, headers ->> 'tenant');
     EXCEPTION WHEN data_exception OR program_limit_exceeded THEN
         delay := NULL;
     END;
-    RETURN durable_publish(queue_name, body, task, flow, key, delay, step,
+    RETURN durable_publish(queue_name, body, task, of_tenant, key, delay, step,
                            queue_name || coalesce(E'\t' || round(delay::numeric, 3), ''),
                            priority => durable_priority(body));
 END $$;

@@ -106,13 +106,13 @@ END $$;
 CREATE OR REPLACE FUNCTION durable_probe(which integer, upto timestamptz, most integer) RETURNS void
 LANGUAGE plpgsql {settings} AS $$
 DECLARE
-    flow text;
+    of_tenant text;
 BEGIN
-    FOR flow IN SELECT name FROM kombu_group WHERE queue_id = which AND probe_at <= upto
+    FOR of_tenant IN SELECT name FROM kombu_group WHERE queue_id = which AND probe_at <= upto
                  ORDER BY probe_at LIMIT most FOR NO KEY UPDATE SKIP LOCKED LOOP
         UPDATE kombu_group SET probe_at = upto + make_interval(secs => probe_seconds)
-         WHERE queue_id = which AND name = flow;
-        PERFORM durable_wake(which, flow, 1);
+         WHERE queue_id = which AND name = of_tenant;
+        PERFORM durable_wake(which, of_tenant, 1);
     END LOOP;
 END $$;
 
