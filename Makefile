@@ -8,7 +8,7 @@ PYTHON ?= python3
 PACKAGES := packages/celery-durable packages/fairlane-client packages/testlist
 # processes of the suite: a third of its time is waiting; the first tier waits less, and each process begins with 15 s
 JOBS ?= 4
-quick test: JOBS = $(shell getconf _NPROCESSORS_ONLN)
+check quick test: JOBS = $(shell getconf _NPROCESSORS_ONLN)
 PYTEST = $(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(COVER)
 # make test COVERAGE=1 measures the branches of app and tasks, in all processes
 COVER = $(if $(COVERAGE),--cov --cov-report=term:skip-covered)
@@ -42,20 +42,21 @@ run: setup ## run the whole service: make run PORT=8000 REPOS=folder-of-reposito
 	$(BIN)/fairlane up --port $(PORT) $(REPOS)
 
 quick: setup ## before each commit: the tests of `make test` that the change can have broken
-	@chosen="$$($(BIN)/python tools/changed.py)" && $(PYTEST) -m "not proof and not release" $$chosen
+	@chosen="$$($(BIN)/python tools/changed.py)" && $(PYTEST) -m "not proof and not release and not rule" $$chosen
 
 test: setup ## run everything but the proofs, on an embedded PostgreSQL
-	$(PYTEST) -m "not proof and not release"
+	$(PYTEST) -m "not proof and not release and not rule"
 
 test-all: setup ## run the bounded proofs as well, as CI does
-	$(PYTEST) -m "not release" $(DURATIONS)
+	$(PYTEST) -m "not release and not rule" $(DURATIONS)
 
-check: setup ## lint, types, layers, spelling
+check: setup ## lint, types, layers, spelling, and the rules of sizes, names, texts and documents
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/codespell
+	$(PYTEST) -m rule tests/contract
 
 messages: setup ## extract the texts of the pages into the catalogues, and compile them
 	$(BIN)/python tools/messages.py

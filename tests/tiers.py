@@ -1,7 +1,8 @@
 """The two tiers of the suite: what a developer runs before each commit, and the bounded proofs that CI adds.
 
-`make test` leaves out what is marked `proof`; `make test-all` runs everything.  A rule of the service has a test in the
-first tier; the search for its exceptions through many orders, kills, pages or examples may be in the second.
+`make test` leaves out what is marked `proof`; `make test-all` runs both tiers.  What the service promises has a test in
+the first tier; the search for its exceptions through many orders, kills, pages or examples may be in the second.  A
+`rule` of the repository's own texts is in neither: `make check` holds it, with the linters.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ __all__ = ["few", "proofs", "pytest_collection", "pytest_collection_modifyitems"
 WAITING = ("e2e", "celery-durable", "embedded", "race")
 
 #: Of the first tier.
-WITHOUT_PROOFS = "not proof and not release"
-#: A module whose tests are all of the second tier, or of a release.
-WHOLE = re.compile(r"^pytestmark = \[?\s*pytest\.mark\.(proof|release)\b", re.MULTILINE)
+WITHOUT_PROOFS = "not proof and not release and not rule"
+#: A module whose tests are all of the second tier, of a release, or rules.
+WHOLE = re.compile(r"^pytestmark = \[?\s*pytest\.mark\.(proof|release|rule)\b", re.MULTILINE)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -37,10 +38,12 @@ def pytest_collection() -> Iterator[object]:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave a module of proofs out of the first tier unread: each process would import it, to deselect all of it."""
-    if config.option.markexpr != WITHOUT_PROOFS or collection_path.suffix != ".py":
+    """Leave a module unread of which no test will run: each process would import it, to deselect all of it."""
+    terms = config.option.markexpr.split(" and ")
+    if collection_path.suffix != ".py" or not all(term.startswith("not ") for term in terms):
         return None
-    return WHOLE.search(collection_path.read_text(encoding="utf-8")) is not None or None
+    whole = WHOLE.search(collection_path.read_text(encoding="utf-8"))
+    return (whole is not None and f"not {whole[1]}" in terms) or None
 
 
 @pytest.hookimpl(trylast=True)

@@ -10,6 +10,8 @@ from sqlalchemy import text
 from tests.conftest import raw_connection
 from tests.contract.conftest import ROOT
 
+pytestmark = pytest.mark.rule
+
 SOURCES = sorted(path for part in ("app", "tasks") for path in (ROOT / part).rglob("*.py"))
 #: Files whose statements may name a table of the broker's.
 ALLOWED: frozenset[str] = frozenset()

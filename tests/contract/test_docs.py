@@ -17,6 +17,8 @@ from app.services.operations.sweep import BURIED
 from app.settings import Settings, load
 from app.web.core.api import api
 
+pytestmark = pytest.mark.rule
+
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = [

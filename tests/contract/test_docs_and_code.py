@@ -10,6 +10,8 @@ from testlist.languages import READERS, SUFFIXES
 
 from tests.contract.conftest import ROOT
 
+pytestmark = pytest.mark.rule
+
 BROKER = "packages/celery-durable/"
 CLIENT = "packages/fairlane-client/"
 ENGINE = "packages/testlist/"
@@ -76,7 +78,6 @@ def test_the_table_of_layers_names_each_folder_of_the_service() -> None:
     assert folders | {"app/*.py", "tasks/", "migrations/versions/", BROKER, CLIENT, ENGINE} <= LAYERS.keys()
 
 
-@pytest.mark.proof
 @pytest.mark.parametrize("part", sorted(LAYERS))
 def test_a_part_imports_what_the_table_of_layers_says_and_nothing_else_of_ours(part: str) -> None:
     files = ROOT.glob(part) if "*" in part else (ROOT / part).rglob("*.py")

@@ -7,6 +7,8 @@ import pytest
 
 from tests.contract.conftest import ROOT
 
+pytestmark = pytest.mark.rule
+
 #: words that point at another docstring; a section or a field comes after a sentence that says what the thing is
 LEANING = re.compile(
     r"(As|Of|The same|It|They|Those|One of (?:them|these|those))\b|By (?!\w+ing\b)|(Raises|Returns|Locks|Yields):"

@@ -13,6 +13,8 @@ import pytest
 
 from tests.contract.conftest import ROOT
 
+pytestmark = pytest.mark.rule
+
 GLOSSARY = Path("docs/glossary.md")
 #: Where our words are: the engine is rebuilt on its own, and a sample of generated sentences quotes other people's tests.
 SEARCHED = ("app", "tasks", "packages", "docs")

@@ -7,6 +7,8 @@ import pytest
 
 from tests.contract.conftest import ROOT
 
+pytestmark = pytest.mark.rule
+
 PURE = (
     "import app, pkgutil, importlib\n"
     "for name in ('app.domain', 'app.store', 'app.services'):\n"
@@ -35,7 +37,6 @@ def modules_after(code: str) -> set[str]:
     return set(done.stdout.split())
 
 
-@pytest.mark.proof
 @pytest.mark.parametrize("code", ["import app", PURE], ids=["the package", "its rules, statements and use cases"])
 def test_the_service_without_its_edges_knows_neither_flask_nor_celery(code: str) -> None:
     loaded = modules_after(code)

@@ -19,6 +19,8 @@ from tests.contract.conftest import ROOT
 from tests.contract.migrating import filled, migrated_to
 from tests.databases import Databases
 
+pytestmark = pytest.mark.proof
+
 
 @pytest.fixture
 def engine(databases: Databases) -> Iterator[Engine]:
@@ -34,7 +36,6 @@ def said(engine: Engine, home: Path, *options: str) -> subprocess.CompletedProce
     return subprocess.run(argv, cwd=ROOT, env=env, capture_output=True, text=True)
 
 
-@pytest.mark.proof
 def test_a_plan_names_each_pending_migration_with_its_locks_and_sizes_and_changes_nothing(
     engine: Engine, tmp_path: Path
 ) -> None:
@@ -61,7 +62,6 @@ def steps(engine: Engine) -> list[str]:
     return [step.revision for step in migrating.plan(engine).steps]
 
 
-@pytest.mark.proof
 def test_a_plan_in_json_has_the_same(engine: Engine, tmp_path: Path) -> None:
     migrated_to(engine, "0037")
     plan = json.loads(said(engine, tmp_path, "--plan", "--json").stdout)
@@ -80,7 +80,6 @@ def test_a_new_database_is_planned_from_the_beginning_and_a_migrated_one_has_not
     assert said(engine, tmp_path, "--plan").stdout == f"schema at {migrating.head_revision()}: nothing to do\n"
 
 
-@pytest.mark.proof
 def test_a_plan_of_a_newer_database_and_json_of_no_plan_are_refused(engine: Engine, tmp_path: Path) -> None:
     migrating.migrate(engine)
     with engine.begin() as connection:

@@ -24,6 +24,8 @@ from tests.contract.conftest import ROOT
 from tests.contract.migrating import accept, filled, migrated_to
 from tests.databases import Databases
 
+pytestmark = pytest.mark.proof
+
 #: An index that is being built waits for transactions that have written its table.
 BUILDING = """
     SELECT count(*) FROM pg_stat_activity
@@ -102,7 +104,6 @@ def test_the_plain_way_would_have_let_every_write_wait(engine: Engine) -> None:
         built.result(timeout=60)
 
 
-@pytest.mark.proof
 def test_a_lock_that_is_not_to_be_had_stops_the_writers_for_a_second_at_most_and_is_tried_again(engine: Engine) -> None:
     """0038 adds columns to sessions, for which it must be alone with the table for a moment."""
     with raw_connection(url_of(engine)) as other, ThreadPoolExecutor(1) as thread:
@@ -118,7 +119,6 @@ def test_a_lock_that_is_not_to_be_had_stops_the_writers_for_a_second_at_most_and
         assert done.result(timeout=120) == migrating.head_revision()
 
 
-@pytest.mark.proof
 def test_a_migration_that_was_killed_in_the_middle_of_a_build_is_continued(engine: Engine, tmp_path: Path) -> None:
     migrated_to(engine, "0046")
     with unfinished_write(engine) as other:
@@ -132,7 +132,6 @@ def test_a_migration_that_was_killed_in_the_middle_of_a_build_is_continued(engin
     assert_as_new(engine)
 
 
-@pytest.mark.proof
 def test_a_second_migration_waits_for_the_build_that_a_killed_one_has_left_behind(
     engine: Engine, tmp_path: Path
 ) -> None:
@@ -147,7 +146,6 @@ def test_a_second_migration_waits_for_the_build_that_a_killed_one_has_left_behin
     assert_as_new(engine)
 
 
-@pytest.mark.proof
 def test_two_hosts_that_migrate_at_once_do_not_stand_in_each_others_way(engine: Engine, tmp_path: Path) -> None:
     """The second waits without a snapshot, for which the index of the first would wait."""
     migrated_to(engine, "0046")

@@ -9,6 +9,8 @@ import pytest
 
 from tests.contract.conftest import ROOT
 
+pytestmark = pytest.mark.rule
+
 #: folders of one machine or person; written in parts, since this file is searched as well
 PLACES = re.compile("|".join(f"/{place}/" for place in ("work", "home/[a-z]", "Users/[A-Za-z]", "root", "workspace")))
 MIRROR = re.compile(

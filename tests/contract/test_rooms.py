@@ -8,6 +8,8 @@ import pytest
 from tests.contract.conftest import ROOT
 from tests.contract.test_docs import text
 
+pytestmark = pytest.mark.rule
+
 APP = ROOT / "app"
 #: Floor -> its modules outside of a room: the one value that every service is handed, and the list of all views.
 FLOORS = {"services": {"policy.py"}, "store": set(), "web": {"views.py"}}

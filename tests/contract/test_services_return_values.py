@@ -10,6 +10,8 @@ import pytest
 
 from tests.contract.conftest import ROOT
 
+pytestmark = pytest.mark.rule
+
 SERVICES = sorted((ROOT / "app" / "services").rglob("*.py"))
 #: The start of an address, be it a page's or one of the API's.
 ADDRESS = re.compile(r"^(https?://|/(api|analyses|specs|usage|operator|shared|problems|docs)\b)")

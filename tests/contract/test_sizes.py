@@ -8,6 +8,8 @@ import pytest
 
 from tests.contract.conftest import ROOT
 
+pytestmark = pytest.mark.rule
+
 MODULE, TEST_MODULE = 300, 400  # lines
 FUNCTION = 30  # lines below signature and docstring
 #: What holds statements.

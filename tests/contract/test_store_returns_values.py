@@ -8,6 +8,8 @@ import pytest
 
 from tests.contract.conftest import ROOT
 
+pytestmark = pytest.mark.rule
+
 STORE = sorted((ROOT / "app" / "store").rglob("*.py"))
 ABOVE = sorted(path for part in ("services", "web", "adapters", "cli") for path in (ROOT / "app" / part).rglob("*.py"))
 UNTYPED = re.compile(r"\bAny\b|\bRow\[|\bRowMapping\b")

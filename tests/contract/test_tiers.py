@@ -52,14 +52,19 @@ def runs(target: str) -> str:
     return found[1]
 
 
-def test_the_first_tier_leaves_out_proofs_and_what_a_release_must_show_and_nothing_else() -> None:
+def test_the_first_tier_leaves_out_proofs_rules_and_what_a_release_must_show_and_nothing_else() -> None:
     assert runs("test") == WITHOUT_PROOFS
-    assert runs("test-all") == "not release"
+    assert runs("test-all") == "not release and not rule"
     assert runs("prove-release") == "release"
 
 
+def test_rules_run_with_the_linters_and_ci_begins_with_them() -> None:
+    assert recipe("check").splitlines()[-1].strip() == "$(PYTEST) -m rule tests/contract"
+    assert "\nmake check\nmake test-all" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+
+
 def test_a_quick_run_is_of_the_first_tier() -> None:
-    assert '$(PYTEST) -m "not proof and not release" $$chosen' in recipe("quick")
+    assert f'$(PYTEST) -m "{WITHOUT_PROOFS}" $$chosen' in recipe("quick")
 
 
 def test_ci_runs_both_tiers_and_keeps_the_durations() -> None:
@@ -95,11 +100,14 @@ def test_of_parameters_with_several_names_the_first_ones_are_in_the_first_tier()
         (WITHOUT_PROOFS, "pytestmark = [\n    pytest.mark.proof,\n]\n", True),
         (WITHOUT_PROOFS, "pytestmark = pytest.mark.release\n", True),
         (WITHOUT_PROOFS, "@pytest.mark.proof\ndef test_it(): ...\n", None),
-        ("not release", "pytestmark = pytest.mark.proof\n", None),
+        (WITHOUT_PROOFS, "pytestmark = pytest.mark.rule\n", True),
+        ("not release and not rule", "pytestmark = pytest.mark.rule\n", True),
+        ("not release and not rule", "pytestmark = pytest.mark.proof\n", None),
+        ("rule", "pytestmark = pytest.mark.rule\n", None),
         ("", "pytestmark = pytest.mark.proof\n", None),
     ],
 )
-def test_the_first_tier_alone_leaves_a_module_of_proofs_unread(
+def test_a_module_that_is_left_out_as_a_whole_is_left_unread(
     tmp_path: Path, tests: str, source: str, unread: bool | None
 ) -> None:
     module = tmp_path / "test_it.py"

@@ -8,6 +8,8 @@ import pytest
 
 from tests.contract.conftest import ROOT
 
+pytestmark = pytest.mark.rule
+
 LEAST_SECONDS = 10
 #: What waits for something and fails when it does not come.  A poll's own pause, and a limit under test, have other names.
 WAITS = {

@@ -11,6 +11,8 @@ import pytest
 from app import errors
 from app.errors import Problem
 
+pytestmark = pytest.mark.rule
+
 APP = Path(__file__).parents[2] / "app"
 #: The API and the commands speak English alone.
 ENGLISH = ("web/jobs/idempotency.py", "cli/", "embedded/")

@@ -11,6 +11,8 @@ from babel.messages.catalog import Message
 from app.web.core.languages import DEFAULT, LANGUAGES
 from tools.messages import CATALOGUES, compiled, extracted, read
 
+pytestmark = pytest.mark.rule
+
 PATHS = sorted(CATALOGUES.glob("*/LC_MESSAGES/messages.po"))
 PLACEHOLDER = re.compile(r"%(?:\((\w+)\)[a-z]|%)")
 

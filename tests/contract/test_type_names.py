@@ -8,6 +8,8 @@ import pytest
 
 from tests.contract.conftest import ROOT
 
+pytestmark = pytest.mark.rule
+
 SOURCES = sorted(path for part in ("app", "tasks") for path in (ROOT / part).rglob("*.py"))
 
 

@@ -15,6 +15,8 @@ from tests.contract.conftest import ROOT
 from tests.contract.migrating import filled, migrated_to
 from tests.databases import Databases
 
+pytestmark = pytest.mark.proof
+
 ROWS = 12_000  # three batches
 BATCH = text((ROOT / "migrations" / "versions" / "0045_batch.sql").read_text(encoding="utf-8"))
 WRONG = text("""
@@ -56,7 +58,6 @@ def wrong(engine: Engine) -> int:
         return int(connection.execute(WRONG).scalar_one())
 
 
-@pytest.mark.proof
 def test_a_backfill_is_exact_while_other_sessions_change_what_it_sums_up(engine: Engine) -> None:
     over = Event()
 
@@ -90,7 +91,6 @@ def test_an_interrupted_backfill_continues_where_it_was(engine: Engine) -> None:
     assert wrong(engine) == 0
 
 
-@pytest.mark.proof
 @pytest.mark.parametrize("change_first", [True, False])
 def test_a_change_and_the_batch_of_its_bill_wait_for_each_other(engine: Engine, change_first: bool) -> None:
     first, second = (CHANGES[0], None) if change_first else (None, CHANGES[0])

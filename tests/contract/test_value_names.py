@@ -7,6 +7,8 @@ import pytest
 
 from tests.contract.conftest import ROOT
 
+pytestmark = pytest.mark.rule
+
 FORBIDDEN = {"told", "asked"}
 SOURCES = sorted(
     path for part in ("app", "tasks", *(ROOT.glob("packages/*/src"))) for path in (ROOT / part).rglob("*.py")

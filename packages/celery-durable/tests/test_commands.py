@@ -16,6 +16,8 @@ from durable_harness.other_brokers import REDIS, RedisServer
 from durable_harness.waiting import wait_for
 from kombu import Connection
 
+pytestmark = pytest.mark.proof
+
 APP = """
 import os
 import celery_durable
@@ -82,7 +84,6 @@ def test_upgrade_makes_the_tables_and_gives_roles_their_rights(broker: Broker, s
     assert "are of version 99" in shell.refused("upgrade")
 
 
-@pytest.mark.proof
 def test_a_schema_of_the_options_is_the_one_that_is_made_and_looked_at(broker: Broker, shell: Shell) -> None:
     broker.stack.callback(broker.query, "DROP SCHEMA post CASCADE")
     options = {"SHOP_OPTIONS": "{'schema': 'post'}"}
@@ -93,7 +94,6 @@ def test_a_schema_of_the_options_is_the_one_that_is_made_and_looked_at(broker: B
     assert broker.value("SELECT paused_at IS NOT NULL FROM post.broker_queue")
 
 
-@pytest.mark.proof
 def test_facts_are_of_queues_and_of_the_tenants_of_one(broker: Broker, shell: Shell) -> None:
     for tenant in ("ann", "ann", "bob"):
         broker.send("work", headers={"tenant": tenant})
@@ -108,7 +108,6 @@ def test_facts_are_of_queues_and_of_the_tenants_of_one(broker: Broker, shell: Sh
     assert row.split()[:3] == ["main", "no", "3"]
 
 
-@pytest.mark.proof
 def test_a_paused_queue_delivers_nothing_until_it_is_resumed(broker: Broker, shell: Shell) -> None:
     broker.send("work", task_id="one")
     channel = broker.kombu().channel()
@@ -121,7 +120,6 @@ def test_a_paused_queue_delivers_nothing_until_it_is_resumed(broker: Broker, she
     assert not shell.listed("facts")[0]["paused"], "of several queues all are paused or none"
 
 
-@pytest.mark.proof
 def test_dead_letters_are_listed_redriven_and_dropped(broker: Broker, shell: Shell) -> None:
     first, second, third = bury(broker, "one", "two", "three")
     assert [row["task_id"] for row in shell.listed("dead", "--most", "2")] == ["three", "two"]
@@ -138,7 +136,6 @@ def test_dead_letters_are_listed_redriven_and_dropped(broker: Broker, shell: She
     assert broker.query("SELECT task_id FROM broker_message ORDER BY 1") == [("one",), ("two",)]
 
 
-@pytest.mark.proof
 def test_nothing_is_dropped_that_was_not_chosen(broker: Broker, shell: Shell) -> None:
     bury(broker, "one")
     for command in ("redrive", "drop"):
@@ -146,7 +143,6 @@ def test_nothing_is_dropped_that_was_not_chosen(broker: Broker, shell: Shell) ->
     assert shell.listed("dead")[0]["task_id"] == "one"
 
 
-@pytest.mark.proof
 def test_a_tenant_moves_and_what_runs_of_it_is_told(broker: Broker, shell: Shell) -> None:
     for task_id in ("one", "two", "three"):
         broker.send("work", task_id=task_id, headers={"tenant": "ann"})
@@ -163,7 +159,6 @@ def test_a_tenant_moves_and_what_runs_of_it_is_told(broker: Broker, shell: Shell
         assert shell.refused("move", "ann", *queues) == "there is no queue 'nowhere'"
 
 
-@pytest.mark.proof
 def test_what_cannot_be_done_is_one_sentence(broker: Broker, shell: Shell) -> None:
     (shell.folder / "other.py").write_text("from celery import Celery\n\napp = Celery(broker='amqp://')\n")
     # kombu 5.7 has localhost as its default
@@ -178,7 +173,6 @@ def test_what_cannot_be_done_is_one_sentence(broker: Broker, shell: Shell) -> No
     assert "--tenant needs a QUEUE" in shell.types("facts", "--tenant", "ann", code=2)
 
 
-@pytest.mark.proof
 def test_receive_takes_what_waits_elsewhere(broker: Broker, shell: Shell, tmp_path: Path) -> None:
     folder = tmp_path / "old"
     folder.mkdir()
@@ -200,7 +194,6 @@ def test_receive_takes_what_waits_elsewhere(broker: Broker, shell: Shell, tmp_pa
     assert shell.types("receive", "filesystem://", *options, "--wait", "0.5") == "received 0 of celery\n"
 
 
-@pytest.mark.proof
 def test_what_cannot_be_received_is_one_sentence(broker: Broker, shell: Shell) -> None:
     assert "the source is a durable broker" in shell.refused("receive", broker.url.replace("postgresql:", "durable:"))
     assert "No such transport: nobroker" in shell.refused("receive", "nobroker://x")
@@ -210,7 +203,6 @@ def test_what_cannot_be_received_is_one_sentence(broker: Broker, shell: Shell) -
     assert "expected NAME=VALUE" in shell.types("receive", "memory://", "--option", "x", code=2)
 
 
-@pytest.mark.proof
 def test_no_piece_of_a_password_is_shown_of_a_source_that_cannot_be_used(broker: Broker, shell: Shell) -> None:
     for url in ("redis://:pa/SECRET@127.0.0.1:6/0", "amqp://ann:SE/CRET@127.0.0.1:1//", "redis://127.0.0.1:6/SECRET"):
         found = shell.refused("receive", url)
@@ -223,7 +215,6 @@ def test_no_piece_of_a_password_is_shown_of_a_source_that_cannot_be_used(broker:
     assert "-1" in shell.types("receive", "memory://", "--wait", "-1", code=2)
 
 
-@pytest.mark.proof
 @pytest.mark.skipif(REDIS is None, reason="redis-server is not installed (apt-get install redis-server)")
 def test_a_run_that_follows_names_what_it_refuses_and_ends_in_order(broker: Broker, shell: Shell) -> None:
     with closing(RedisServer()) as server:

@@ -129,6 +129,7 @@ def test_a_crash_under_load_loses_no_message(broker: Broker) -> None:
     assert worker.stop() == 0
 
 
+@pytest.mark.proof
 def test_a_consumer_that_stops_in_the_middle_of_its_claim_holds_up_no_other(broker: Broker) -> None:
     for _ in range(30):
         broker.send("work", BIG)

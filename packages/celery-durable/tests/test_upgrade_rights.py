@@ -11,6 +11,8 @@ from durable_harness.broker import Broker
 from durable_harness.roles import Role
 from test_roles import CALLS, HARM
 
+pytestmark = pytest.mark.proof
+
 BEFORE = 7
 #: As `schema.grant` of version 7 granted them.
 PUBLISHER = """
@@ -79,7 +81,6 @@ def test_a_publisher_publishes_by_both_names_and_may_nothing_else(old: Broker) -
     assert old.query(MAY, "hand") == []
 
 
-@pytest.mark.proof
 def test_a_worker_works_with_the_new_tables_and_views(old: Broker) -> None:
     role = role_of(old, "mill", WORKER)
     upgrade(old)
