@@ -88,6 +88,16 @@ def test_who_is_at_work_is_not_told(broker: Broker, listener: Listener) -> None:
     taker.connection.close()
 
 
+def test_many_messages_wake_who_sleeps_once(broker: Broker, listener: Listener) -> None:
+    taker = sleeper(broker)
+    listener.heard()
+    with broker.connect() as connection:
+        send_many(connection, broker.app, f"{PREFIX}.work", [((), {})] * 5, queue="main")
+    assert listener.heard() == ["main"]
+    taker.take(1)
+    taker.connection.close()
+
+
 def test_who_looks_in_time_by_itself_is_not_told_of_what_is_due_later(broker: Broker, listener: Listener) -> None:
     taker = sleeper(broker)  # looks every minute
     listener.heard()

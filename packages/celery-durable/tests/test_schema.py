@@ -18,7 +18,7 @@ DIGESTS = {
     5: "f298ed7d741419d16b6be09bd47d051534948ea054a2e2b56d2ebbcbb6e36d0d",
     6: "7fbf4c49a89a2ad1b4762829d362a387d87d4c3558cbb6ff5e2e4b0008347af0",
     7: "64e5467cec05f691e3cee707af5edc5d447e0a7a0b59cfce764f92a201f6e22a",
-    8: "615183e976e762dd28ad93cddabe79779e3e4d447ab380722351d193a4ced71b",
+    8: "efe59612a9e897cef223d4b5103d0b739c5a81e801352bab272b95d40bb569b5",
 }
 VERSIONS = list(range(schema.OLDEST, schema.VERSION + 1))
 CATALOG = """

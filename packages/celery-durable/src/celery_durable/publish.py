@@ -13,7 +13,7 @@ never declared opens a session, for a moment: see own_commit.py.  The transport'
 those are transactions of their own.  `template.py` builds messages more quickly.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any
@@ -37,9 +37,8 @@ AddQueue = Callable[[str], None]
 ATTEMPTS = 5
 #: In one INSERT.
 LETTERS = 1000
-#: Of a Letter, what that takes; and what more, for one after the other.
-COLUMNS = (*Letter._fields[:7], "priority")
-MORE_COLUMNS = ("hint", "most_ready")
+#: Of a Letter, what that takes besides the payloads.
+COLUMNS = ("queue", "task_id", "user_id", "unique_key", "delay", "step", "priority")
 
 
 def put(run: Run, sql: Statements, post: Letter, add_queue: AddQueue | None = None) -> None:
@@ -66,10 +65,7 @@ def put(run: Run, sql: Statements, post: Letter, add_queue: AddQueue | None = No
                 return None
             continue
         # An unknown queue; or the message in the way has gone meanwhile, and then the name is there already.
-        if add_queue is None:
-            run(sql.add_queue, parameters)
-        else:
-            add_queue(post.queue)
+        _add(run, sql, post.queue, add_queue)
     raise OperationalError(f"message {post.task_id} could not be stored: its unique key changes hands too fast")
 
 
@@ -80,35 +76,60 @@ def _met(post: Letter, task_id: str | None, *, is_leased: bool, is_same: bool) -
         raise LeaseTokenMissing(post.task_id)
 
 
-def put_many(run: Run, sql: Statements, posts: Sequence[Letter], add_queue: AddQueue | None = None) -> None:
-    """Put each letter, in their order.  Those without a task id and retries go one by one."""
-    many = [post for post in posts if post.task_id and not post.lease_token] if len(posts) > 1 else []
-    stored: set[tuple[str, str]] = set()
-    for start in range(0, len(many), LETTERS):
-        part = many[start : start + LETTERS]
-        given = _columns(part, COLUMNS)
-        # whether a message parks its group depends on those before it
-        if any(post.most_ready is not None for post in part):
-            rows = run(sql.publish_each, {**given, **_columns(part, MORE_COLUMNS)})
-        else:
-            rows = run(sql.publish_many, given)
-        stored.update((task_id, queue) for task_id, queue in rows)
-    for post in posts:
-        if (post.task_id, post.queue) not in stored:  # a conflict, or an unknown queue
-            put(run, sql, post, add_queue)
+def put_many(
+    run: Run, sql: Statements, posts: Sequence[Letter], add_queue: AddQueue | None = None, *, are_new: bool = False
+) -> None:
+    """Put each letter, in their order.  Those without a task id and retries go one by one.
 
-
-def _columns(posts: Sequence[Letter], names: Sequence[str]) -> dict[str, Any]:
-    found = {name: [getattr(post, name) for post in posts] for name in names}
-    return {name: values if name == "payload" else _array(values) for name, values in found.items()}
-
-
-def _array(values: Iterable[object]) -> str:
-    """An array of short values as PostgreSQL spells it; psycopg2 spells an expression, which takes both sides longer.
-
-    A payload is full of quotes, each of which would be escaped twice in here.
+    are_new: no message has one of their task ids, or holds a unique key of theirs: the database need not look for one.
+    If one does, nothing is stored, and the driver raises its UniqueViolation.
     """
-    return "{" + ",".join(map(_element, values)) + "}"
+    many = [n for n, post in enumerate(posts) if post.task_id and not post.lease_token] if len(posts) > 1 else []
+    others = set(range(len(posts))).difference(many)
+
+    def store(places: Sequence[int]) -> list[int]:
+        """-> those that were not: a conflict, or an unknown queue."""
+        found: list[int] = []
+        for start in range(0, len(places), LETTERS):
+            part = places[start : start + LETTERS]
+            found += [part[n - 1] for (n,) in run(*_statement(sql, [posts[n] for n in part], are_new=are_new))]
+        return found
+
+    missing = store(many)
+    if unknown := [name for name in {posts[n].queue: 0 for n in missing} if not run(sql.has_queue, {"queue": name})]:
+        for name in unknown:
+            _add(run, sql, name, add_queue)
+        missing = store(missing)
+    for n in sorted(others.union(missing)):
+        put(run, sql, posts[n], add_queue)
+
+
+def _add(run: Run, sql: Statements, queue: str, add_queue: AddQueue | None) -> None:
+    if add_queue is None:
+        run(sql.add_queue, {"queue": queue})
+    else:
+        add_queue(queue)
+
+
+def _statement(sql: Statements, posts: Sequence[Letter], *, are_new: bool) -> tuple[str, dict[str, Any]]:
+    """What stores them, and its parameters."""
+    columns = dict(zip(Letter._fields, zip(*posts, strict=True), strict=True))
+    given = {name: _array(columns[name]) for name in COLUMNS}
+    given["payloads"] = "\n".join(columns["payload"])  # an array would be escaped once more
+    limits = columns["most_ready"]
+    if limits.count(None) == len(limits):
+        return sql.publish_many, {**given, "may_conflict": not are_new}
+    # Whether a message parks its group depends on those before it.
+    return sql.publish_each, {**given, "hint": _array([post.hint for post in posts]), "most_ready": _array(limits)}
+
+
+def _array(values: Sequence[object]) -> str:
+    """An array of short values as PostgreSQL spells it; of psycopg2's expression both sides have more work."""
+    if values.count(values[0]) == len(values):
+        elements = [_element(values[0])] * len(values)
+    else:
+        elements = [_element(value) for value in values]
+    return "{" + ",".join(elements) + "}"
 
 
 def _element(value: object) -> str:

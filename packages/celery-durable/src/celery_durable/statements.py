@@ -17,26 +17,27 @@ from .options import Options, read_options
 PUBLISH = """
     SELECT {schema}durable_publish(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"""
 
-#: Many, one after the other in one round trip: arrays of the same length.  -> (task id, queue) of the stored ones.
+#: Many, one after the other in one round trip: arrays of the same length, and a line for each payload, which is JSON
+#: without line breaks.  -> the places, from 1 on, of those that were not stored.
 PUBLISH_EACH = """
-    SELECT stored.task_id, stored.queue
-      FROM (SELECT given.task_id, given.queue, {schema}durable_publish(
+    SELECT tried.place
+      FROM (SELECT given.place, {schema}durable_publish(
                        given.queue, given.payload, given.task_id, given.user_id, given.unique_key, given.delay,
                        given.step, given.hint, given.most_ready, given.priority) AS id
               FROM (SELECT * FROM unnest(
-                       %(queue)s::text[], %(payload)s::text[], %(task_id)s::text[], %(user_id)s::text[],
-                       %(unique_key)s::text[], %(delay)s::float8[], %(step)s::int[], %(hint)s::text[],
-                       %(most_ready)s::int[], %(priority)s::int[])
+                       %(queue)s::text[], string_to_array(%(payloads)s, E'\\n'), %(task_id)s::text[],
+                       %(user_id)s::text[], %(unique_key)s::text[], %(delay)s::float8[], %(step)s::int[],
+                       %(hint)s::text[], %(most_ready)s::int[], %(priority)s::int[])
                            WITH ORDINALITY AS g (queue, payload, task_id, user_id, unique_key, delay, step, hint,
                                                  most_ready, priority, place)
-                     ORDER BY place) AS given OFFSET 0) AS stored
-     WHERE stored.id IS NOT NULL"""
+                     ORDER BY place) AS given OFFSET 0) AS tried
+     WHERE tried.id IS NULL"""
 
-#: Many at once: arrays of the same length.  -> (task id, queue) of the stored ones.
+#: Many at once, given alike.  -> the same.
 PUBLISH_MANY = """
-    SELECT stored_task, stored_queue FROM {schema}durable_publish_many(
-        %(queue)s::text[], %(payload)s::text[], %(task_id)s::text[], %(user_id)s::text[], %(unique_key)s::text[],
-        %(delay)s::float8[], %(step)s::int[], %(priority)s::int[])"""
+    SELECT {schema}durable_publish_many(
+        %(queue)s::text[], string_to_array(%(payloads)s, E'\\n'), %(task_id)s::text[], %(user_id)s::text[],
+        %(unique_key)s::text[], %(delay)s::float8[], %(step)s::int[], %(priority)s::int[], %(may_conflict)s)"""
 
 #: Why nothing was stored: the message in the way, if there is one.
 #: -> (its task id, whether it is leased, whether it is the same task on the same queue)

@@ -10,12 +10,15 @@ signals, or outlives the task, publishes with `send_task`.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from json.encoder import encode_basestring_ascii as quoted
+from os import urandom
 from typing import Any
 from uuid import uuid4
 
-from kombu.serialization import dumps, loads
+from kombu.serialization import dumps, loads, registry
+from kombu.utils.json import JSONEncoder
+from kombu.utils.json import dumps as json_dumps
 
 from .database import runner
 from .envelope import Letter, addressed
@@ -25,6 +28,8 @@ from .statements import cached_statements
 
 #: Celery's own measure of what is shown of arguments.
 REPR_LENGTH = 1024
+#: The first digit of a UUID's fourth part: two of its bits are random.
+_VARIANT = {digit: "89ab"[n % 4] for n, digit in enumerate("0123456789abcdef")}
 
 
 class Template:
@@ -35,7 +40,7 @@ class Template:
     """
 
     def __init__(self, app: Any, name: str, options: Mapping[str, Any], headers: Sequence[str] = ()) -> None:
-        self._serializer = options.get("serializer") or app.conf.task_serializer
+        serializer = options.get("serializer") or app.conf.task_serializer
         task_id, args, kwargs, body = marks = [uuid4().hex for _ in range(4)]
         caught: list[Letter] = []
         given = {**options, "task_id": task_id, "argsrepr": args, "kwargsrepr": kwargs}
@@ -43,9 +48,10 @@ class Template:
         [self._letter] = caught
         message = json.loads(self._letter.payload)
         if message["properties"]["body_encoding"] != "utf-8":
-            raise ValueError(f"a template needs a serializer that makes text, such as json, not {self._serializer!r}")
+            raise ValueError(f"a template needs a serializer that makes text, such as json, not {serializer!r}")
         kind = message["content-type"]
-        self._embed = loads(message["body"], kind, message["content-encoding"], accept={kind})[2]
+        embed = loads(message["body"], kind, message["content-encoding"], accept={kind})[2]
+        self._body = _body(serializer, embed)
         for shown in ("argsrepr", "kwargsrepr"):  # Celery takes them as options, and leaves them among the properties
             del message["properties"][shown]
         self._fixed = options.get("headers") or {}
@@ -63,14 +69,15 @@ class Template:
         self, task_id: str, args: Sequence[Any], kwargs: Mapping[str, Any], headers: Mapping[str, Any] | None = None
     ) -> Letter:
         """One message.  headers: a value for each that differs.  Raises KeyError, ValueError."""
-        body = dumps((args, kwargs, self._embed), self._serializer)[2]
+        body = self._body(args, kwargs)
         values = [quoted(text) for text in (task_id, repr(args)[:REPR_LENGTH], repr(kwargs)[:REPR_LENGTH], body)]
         values += [json.dumps((headers or {})[name]) for name in self._headers]
         pieces = self._pieces.copy()
         for place, number in self._gaps:
             pieces[place] = values[number]
-        said = addressed({**self._fixed, **headers}) if headers else {}
-        return self._letter._replace(payload="".join(pieces), task_id=task_id, **said)
+        queue, _, _, *others = self._letter
+        filled = Letter._make((queue, "".join(pieces), task_id, *others))  # a third of what _replace takes
+        return filled._replace(**addressed({**self._fixed, **headers})) if headers else filled
 
     def send(
         self,
@@ -88,6 +95,33 @@ class Template:
         """
         run, sql = runner(connection), cached_statements(broker_options)
         put(run, sql, self.fill(task_id, args, kwargs, headers), adds_queue(connection, run, sql))
+
+
+def _body(serializer: str, embed: Any) -> Callable[[Any, Any], str]:
+    """-> what makes a body of args and kwargs, as `dumps`; with kombu's own JSON in a fifth of the time.
+
+    Each call of `dumps` makes an encoder and a context, and what follows the arguments is always the same.
+    """
+    encode = JSONEncoder().encode
+    end = f", {encode(embed)}]"
+
+    def plainly(args: Any, kwargs: Any) -> str:
+        return str(dumps((args, kwargs, embed), serializer)[2])
+
+    def quickly(args: Any, kwargs: Any) -> str:
+        try:
+            return encode((args, kwargs))[:-1] + end
+        except Exception:  # noqa: BLE001  it is for kombu to say what is wrong
+            return plainly(args, kwargs)
+
+    # Another encoder may have been registered under the name.
+    return quickly if registry._encoders[serializer].encoder is json_dumps else plainly  # noqa: SLF001
+
+
+def _new_id() -> str:
+    """Make what str(uuid4()) makes, in less than half of its time."""
+    number = urandom(16).hex()
+    return f"{number[:8]}-{number[8:12]}-4{number[13:16]}-{_VARIANT[number[16]]}{number[17:20]}-{number[20:]}"
 
 
 def _cut(text: str, mark: str) -> list[str]:
@@ -115,11 +149,16 @@ def send_many(
     template = Template(app, name, options)
     ids: list[str] = []
     letters: list[Letter] = []
+
+    def store() -> None:
+        put_many(run, sql, letters, add_queue, are_new=letters[0].unique_key is None)
+        letters.clear()
+
     for args, kwargs in calls:
-        ids.append(str(uuid4()))
+        ids.append(_new_id())
         letters.append(template.fill(ids[-1], args, kwargs))
         if len(letters) >= LETTERS:
-            put_many(run, sql, letters, add_queue)
-            letters.clear()
-    put_many(run, sql, letters, add_queue)
+            store()
+    if letters:
+        store()
     return ids

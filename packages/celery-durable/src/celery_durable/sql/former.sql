@@ -14,9 +14,12 @@ CREATE OR REPLACE FUNCTION kombu_message_publish_many(
     queues text[], bodies text[], tasks text[], users text[], keys text[], delays double precision[], steps integer[]
 ) RETURNS TABLE (stored_task text, stored_queue text)
 LANGUAGE sql {definer} AS $$
-    SELECT * FROM {schema}durable_publish_many(queues, bodies, tasks, users, keys, delays, steps, ARRAY(
-        SELECT {schema}durable_priority(one.body) FROM unnest(bodies) WITH ORDINALITY AS one (body, place)
-         ORDER BY one.place))
+    WITH others AS MATERIALIZED (
+        SELECT {schema}durable_publish_many(queues, bodies, tasks, users, keys, delays, steps, ARRAY(
+            SELECT {schema}durable_priority(one.body) FROM unnest(bodies) WITH ORDINALITY AS one (body, place)
+             ORDER BY one.place)) AS place)
+    SELECT one.task, one.queue FROM unnest(tasks, queues) WITH ORDINALITY AS one (task, queue, place)
+     WHERE one.place NOT IN (SELECT others.place FROM others)
 $$;
 CREATE OR REPLACE FUNCTION kombu_message_in_the_way(queue_name text, task text, key text)
 RETURNS TABLE (task_id text, is_leased boolean, is_same boolean)

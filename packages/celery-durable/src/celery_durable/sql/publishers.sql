@@ -4,60 +4,88 @@
 -- read nor change a message.  Each has its search path fixed, with pg_temp at the end: whoever calls them can put no
 -- table, function or operator of their own in the place of ours.  No argument becomes the text of a statement.
 
--- Store many messages: arrays of the same length.  A group's messages are ranked one after the other; for those of a
--- serializable transaction see publish.sql.  -> (task id, queue) of those that were stored; conflicts and unknown queues
--- are missing.  `told` is counted, because otherwise it would not run.
+-- Store many messages: arrays of the same length.  A tenant's messages are ranked one after the other; for those of a
+-- serializable transaction see publish.sql.  `may_conflict`: false for tasks that are new and hold no unique key; should
+-- one conflict all the same, this is a unique violation, and nothing is stored.  -> the places, from 1 on, of those that
+-- were not stored: conflicts and unknown queues.
+-- What is to be stored is found first and kept as arrays: a row is not copied from step to step with its payload, and
+-- nothing is joined to what an INSERT returns.  `told` is counted, because otherwise it would not run.
+-- Locks besides: the parked groups of these messages, against their being forgotten.
 CREATE OR REPLACE FUNCTION durable_publish_many(
     queues text[], bodies text[], tasks text[], users text[], keys text[], delays double precision[], steps integer[],
-    priorities integer[] DEFAULT NULL
-) RETURNS TABLE (stored_task text, stored_queue text)
+    priorities integer[] DEFAULT NULL, may_conflict boolean DEFAULT true
+) RETURNS SETOF integer
 LANGUAGE plpgsql {definer} AS $$
 DECLARE
-    ranked boolean := current_setting('transaction_isolation') <> 'serializable';
+    ranked CONSTANT boolean := current_setting('transaction_isolation') <> 'serializable';
+    ids bigint[];               -- NULL: it is not stored
+    homes integer[];            -- their queues
+    ranks bigint[];
+    reasons text[];             -- why they wait; NULL: they are ready
+    urgencies smallint[];
+    waiting integer;
+    stored integer;
 BEGIN
-    RETURN QUERY
-    WITH given AS MATERIALIZED (
-        SELECT g.*, q.id AS queue_id, nextval('message_id_sequence') AS id,
-               (CASE WHEN urgency > 0 THEN least(urgency, 9) END)::smallint AS priority
-          FROM unnest(queues, bodies, tasks, users, keys, delays, steps, priorities)
-               WITH ORDINALITY AS g (queue, payload, task_id, tenant, unique_key, delay, step, urgency, place)
-          JOIN durable_queue AS q ON q.name = g.queue),
+    WITH named AS MATERIALIZED (
+        SELECT id, name::text FROM durable_queue WHERE name = ANY (ARRAY(SELECT DISTINCT unnest(queues)))),
+    given AS MATERIALIZED (
+        SELECT g.*, coalesce(g.tenant, '') AS flow, q.id AS queue_id
+          FROM unnest(queues, users, delays, steps, priorities)
+               WITH ORDINALITY AS g (queue, tenant, delay, step, urgency, place)
+          LEFT JOIN named AS q ON q.name = g.queue),
     flows AS MATERIALIZED (
-        SELECT queue_id, tenant, CASE WHEN ranked THEN durable_rank(queue_id, tenant, min(step)) END AS rank
-          FROM given WHERE delay IS NULL GROUP BY queue_id, tenant),
+        SELECT queue_id, flow, CASE WHEN ranked THEN durable_rank(queue_id, flow, step) - step END AS before
+          FROM (SELECT DISTINCT ON (queue_id, flow) queue_id, flow, step FROM given
+                 WHERE delay IS NULL AND queue_id IS NOT NULL ORDER BY queue_id, flow, place) AS firsts),
     parked AS MATERIALIZED (
-        SELECT queue_id, name FROM kombu_group WHERE (queue_id, name) IN (SELECT queue_id, tenant FROM flows)
+        SELECT queue_id, name FROM kombu_group WHERE (queue_id, name) IN (SELECT queue_id, flow FROM flows)
            FOR KEY SHARE SKIP LOCKED),
     told AS MATERIALIZED (
         SELECT pg_notify('{channel}', queue || CASE WHEN delay IS NOT NULL THEN E'\t' || round(delay::numeric, 3)
                                                     WHEN ranked THEN '' ELSE E'\t{rank_soon}' END)
-          FROM (SELECT DISTINCT queue, queue_id, delay FROM given) AS hints
+          FROM (SELECT DISTINCT queue, queue_id, delay FROM given WHERE queue_id IS NOT NULL) AS hints
          WHERE CASE WHEN delay IS NOT NULL THEN durable_sooner(delay)
                     ELSE NOT ranked OR durable_wanted(queue_id) END),
-    sorted AS MATERIALIZED (
-        SELECT given.*,
-               CASE WHEN delay IS NULL AND (queue_id, tenant) IN (SELECT queue_id, name FROM parked) THEN 'parked'
-                    WHEN delay IS NOT NULL OR NOT ranked THEN 'eta' END AS reason,
-               sum(step) OVER (PARTITION BY queue_id, tenant, delay IS NULL ORDER BY place) - step AS ahead
-          FROM given),
-    stored AS (
+    sorted AS (
+        SELECT g.queue_id, f.before + sum(g.step) OVER (PARTITION BY g.queue_id, g.flow, g.delay IS NULL
+                                                        ORDER BY g.place ROWS UNBOUNDED PRECEDING) AS rank,
+               CASE WHEN g.delay IS NULL AND (g.queue_id, g.tenant) IN (SELECT queue_id, name FROM parked) THEN 'parked'
+                    WHEN g.delay IS NOT NULL OR NOT ranked THEN 'eta' END AS reason,
+               (CASE WHEN g.urgency > 0 THEN least(g.urgency, 9) END)::smallint AS urgency
+          FROM given AS g LEFT JOIN flows AS f ON f.queue_id = g.queue_id AND f.flow = g.flow
+         WHERE (SELECT count(*) FROM told) >= 0 ORDER BY g.place)
+    SELECT array_agg(CASE WHEN queue_id IS NOT NULL THEN nextval('message_id_sequence') END), array_agg(queue_id),
+           array_agg(rank), array_agg(reason), array_agg(urgency), count(reason)
+      INTO ids, homes, ranks, reasons, urgencies, waiting FROM sorted;
+    IF may_conflict THEN
         INSERT INTO durable_message (id, payload, queue_id, task_id, tenant, unique_key, step, priority)
-        SELECT id, payload, queue_id, task_id, tenant, unique_key, step, priority
-          FROM sorted WHERE (SELECT count(*) FROM told) >= 0 ORDER BY place
-        ON CONFLICT DO NOTHING RETURNING id, task_id, queue_id),
-    ready AS (
-        INSERT INTO durable_ready (id, queue_id, tenant, rank, priority)
-        SELECT s.id, s.queue_id, coalesce(s.tenant, ''), f.rank + s.ahead, s.priority
-          FROM stored JOIN sorted AS s ON s.id = stored.id
-          JOIN flows AS f ON f.queue_id = s.queue_id AND f.tenant IS NOT DISTINCT FROM s.tenant
-         WHERE s.reason IS NULL ORDER BY s.place),
-    waiting AS (
+        SELECT g.* FROM unnest(ids, bodies, homes, tasks, users, keys, steps, urgencies) AS g (id)
+         WHERE g.id IS NOT NULL
+        ON CONFLICT DO NOTHING;
+    ELSE
+        INSERT INTO durable_message (id, payload, queue_id, task_id, tenant, unique_key, step, priority)
+        SELECT g.* FROM unnest(ids, bodies, homes, tasks, users, keys, steps, urgencies) AS g (id)
+         WHERE g.id IS NOT NULL;
+    END IF;
+    GET DIAGNOSTICS stored = ROW_COUNT;
+    IF stored < cardinality(ids) THEN
+        ids := ARRAY(
+            SELECT m.id FROM unnest(ids) WITH ORDINALITY AS g (id, place) LEFT JOIN durable_message AS m ON m.id = g.id
+             ORDER BY g.place);
+        RETURN QUERY SELECT g.place::integer FROM unnest(ids) WITH ORDINALITY AS g (id, place) WHERE g.id IS NULL;
+    END IF;
+    INSERT INTO durable_ready (id, queue_id, tenant, rank, priority)
+    SELECT g.id, g.queue_id, coalesce(g.tenant, ''), g.rank, g.urgency
+      FROM unnest(ids, homes, users, ranks, urgencies, reasons) AS g (id, queue_id, tenant, rank, urgency, reason)
+     WHERE g.id IS NOT NULL AND g.reason IS NULL;
+    IF waiting > 0 THEN
         INSERT INTO durable_waiting (id, queue_id, tenant, reason, due_at, priority)
-        SELECT s.id, s.queue_id, coalesce(s.tenant, ''), s.reason,
-               CASE WHEN s.reason = 'eta' THEN clock_timestamp() + make_interval(secs => coalesce(s.delay, 0)) END,
-               s.priority
-          FROM stored JOIN sorted AS s ON s.id = stored.id WHERE s.reason IS NOT NULL ORDER BY s.place)
-    SELECT stored.task_id, q.name::text FROM stored JOIN durable_queue AS q ON q.id = stored.queue_id;
+        SELECT g.id, g.queue_id, coalesce(g.tenant, ''), g.reason,
+               CASE WHEN g.reason = 'eta' THEN clock_timestamp() + make_interval(secs => coalesce(g.delay, 0)) END,
+               g.urgency
+          FROM unnest(ids, homes, users, delays, urgencies, reasons) AS g (id, queue_id, tenant, delay, urgency, reason)
+         WHERE g.id IS NOT NULL AND g.reason IS NOT NULL;
+    END IF;
 END $$;
 
 -- Why nothing was stored: the message in the way, if there is one (the same task on the same queue first).  Not its
