@@ -74,28 +74,18 @@ def begun_tags() -> list[str]:
     return []
 
 
-def running_token(task_id: str | None) -> str | None:
-    """The lease under which this thread runs that very task; None when it runs none, or another.
+def running_lease(task_id: str | None) -> tuple[str | None, bool]:
+    """-> the lease under which this thread runs that very task, or None, and whether its message has ended.
 
     A task that publishes itself again, by `retry` with headers of its own or by `replace`, stays one message by it.
+    Celery acknowledges before the task runs, by default: then there is no lease under which a retry could stay the same
+    message; it is another one.
     """
-    task = _running(task_id)
-    return task and task.request.get("lease_token")
-
-
-def ended_at_start(task_id: str | None) -> bool:
-    """This thread runs that very task, and its message has ended: Celery acknowledges before it runs, by default.
-
-    So there is no lease under which a retry could stay the same message; it is another one.
-    """
-    task = _running(task_id)
-    return task is not None and not task.acks_late
-
-
-def _running(task_id: str | None) -> Any:
     celery = sys.modules.get("celery._state")
     task = celery and celery.get_current_task()
-    return task if task and task_id is not None and task.request.id == task_id else None
+    if not task or task_id is None or task.request.id != task_id:
+        return None, False
+    return task.request.get("lease_token"), not task.acks_late
 
 
 def _state() -> Any:

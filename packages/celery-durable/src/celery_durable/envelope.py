@@ -6,7 +6,7 @@ from collections.abc import Mapping, MutableMapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from .celery_worker import ended_at_start, running_token
+from .celery_worker import running_lease
 from .database import Row
 from .names import PROBE_SECONDS
 
@@ -15,6 +15,7 @@ OF_DELIVERY = (
     "lease_token", "lease_task", "delivery_count", "retry_count", "snooze_count", "lost_count", "requested_eta",
     "snooze", "park",
 )  # fmt: skip
+_NO_MARKS: Mapping[str, Any] = dict.fromkeys(OF_DELIVERY)
 
 #: Of a message of weight 1; see sql/publish.sql.
 STEP = 100
@@ -69,19 +70,21 @@ def letter(message: Mapping[str, Any], queue: str) -> Letter:
     """The row for a kombu message as `prepare_message` made it."""
     headers = dict(message["headers"] or {})
     properties = dict(message["properties"])
-    marks = {name: headers.pop(name, None) for name in OF_DELIVERY}
+    marks = _NO_MARKS
+    if not marks.keys().isdisjoint(headers):
+        marks = {name: headers.pop(name, None) for name in OF_DELIVERY}
     park = bool(properties.pop("park", None) or marks["park"])
     snooze = bool(properties.pop("snooze", None) or marks["snooze"] or park)
     task_id = _task_id(headers, properties)
     # A task may hand its own headers on to another task: the token is good for the task it was given to.
     foreign = marks["lease_task"] not in (None, task_id)
-    ended = ended_at_start(task_id)
+    token, ended = running_lease(task_id)
     return Letter(
         queue=queue,
         payload=_dump({**message, "headers": headers, "properties": properties}),
         task_id=task_id,
         delay=_delay(headers.get("eta")),
-        lease_token=None if ended else (None if foreign else marks["lease_token"]) or running_token(task_id),
+        lease_token=None if ended else (None if foreign else marks["lease_token"]) or token,
         snooze=snooze,
         park=park,
         is_retry=bool(headers.get("retries")),
