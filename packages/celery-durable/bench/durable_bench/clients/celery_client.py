@@ -10,7 +10,7 @@ from celery import Celery
 
 from durable_bench.clients import mark
 from durable_bench.clients.celery_app import URL, app, hold, nothing, stamp
-from durable_bench.clients.command import WARM_UP, database, median_of_batches, serve, timed
+from durable_bench.clients.command import BATCHES, WARM_UP, database, median_of_batches, serve, timed
 
 DAY = 86_400
 #: One message as Celery made it, many times over, each with an id of its own: in the table of kombu's own transport.
@@ -25,6 +25,16 @@ INSERT = """
         VALUES (%(payload)s, %(queue_id)s, %(task_id)s) RETURNING id, queue_id)
     INSERT INTO durable_ready (id, queue_id, tenant, rank)
     SELECT id, queue_id, '', (extract(epoch FROM clock_timestamp()) * 1000000)::bigint FROM made"""
+#: The same for many: two INSERTs of rows that are there, and nothing that a queue needs.
+INSERT_MANY = """
+    WITH given AS MATERIALIZED (
+        SELECT nextval('message_id_sequence') AS id, payload, task_id, place
+          FROM unnest(string_to_array(%(payloads)s, E'\\n'), %(task_ids)s::text[]) WITH ORDINALITY
+               AS g (payload, task_id, place)),
+    made AS (INSERT INTO durable_message (id, payload, queue_id, task_id)
+             SELECT id, payload, %(queue_id)s, task_id FROM given)
+    INSERT INTO durable_ready (id, queue_id, tenant, rank)
+    SELECT id, %(queue_id)s, '', (extract(epoch FROM clock_timestamp()) * 1000000)::bigint + place * 100 FROM given"""
 
 
 def setup(_: int) -> None:
@@ -56,25 +66,44 @@ def publish(count: int) -> float:
 
 def bound(count: int) -> float:
     """What `publish` cannot beat: Celery builds each message, and a plain INSERT stores and commits such a row."""
-    from celery_durable.publish import TransactionProducer  # noqa: PLC0415  ours alone needs it
-
-    letters: list[Any] = []
-    app.send_task(nothing.name, producer=TransactionProducer(letters.extend))
     connection = psycopg2.connect(database())
     connection.autocommit = True
     cursor = connection.cursor()
-    cursor.execute("SELECT id FROM durable_queue WHERE name = %s", (letters[0].queue,))
-    [(queue_id,)] = cursor.fetchall()
+    payload, queue_id = _sample(cursor)
     memory = Celery("memory", broker="memory://")
 
     def send(count: int) -> None:
         for _ in range(count):
             task_id = memory.send_task(nothing.name, producer=producer).id
-            cursor.execute(INSERT, {"payload": letters[0].payload, "queue_id": queue_id, "task_id": task_id})
+            cursor.execute(INSERT, {"payload": payload, "queue_id": queue_id, "task_id": task_id})
 
     with memory.producer_or_acquire() as producer:
         send(WARM_UP)
         return timed(lambda: send(count))
+
+
+def bound_many(count: int) -> float:
+    """What `many` cannot beat: plain INSERTs of the same rows, which nobody has to build.  -> as `joined`."""
+
+    def send(connection: Any) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute(INSERT_MANY, {**given, "task_ids": f"{{{','.join(task_ids.pop())}}}"})
+
+    task_ids = [[str(uuid4()) for _ in range(count)] for _ in range(BATCHES + 1)]
+    with psycopg2.connect(database()) as connection:
+        payload, queue_id = _sample(connection.cursor())
+    given = {"payloads": "\n".join([payload] * count), "queue_id": queue_id}
+    return _batches(send)
+
+
+def _sample(cursor: Any) -> tuple[str, int]:
+    """-> a payload as Celery makes it, and the id of its queue."""
+    from celery_durable.publish import TransactionProducer  # noqa: PLC0415  ours alone needs it
+
+    letters: list[Any] = []
+    app.send_task(nothing.name, producer=TransactionProducer(letters.extend))
+    cursor.execute("SELECT id FROM durable_queue WHERE name = %s", (letters[0].queue,))
+    return letters[0].payload, cursor.fetchone()[0]
 
 
 def fill(count: int) -> None:
@@ -166,7 +195,7 @@ if __name__ == "__main__":
     common = {"setup": setup, "empty": empty, "publish": publish, "fill": fill, "paced": paced}
     common |= {"delay": delay, "steady": steady, "hold": occupy}
     serve(
-        {**common, "bound": bound, "joined": joined, "bulk": bulk, "many": many}
+        {**common, "bound": bound, "bound_many": bound_many, "joined": joined, "bulk": bulk, "many": many}
         if URL.startswith("durable")
         else common
     )
