@@ -119,7 +119,7 @@ def test_a_tenant_reads_its_own_though_the_plan_was_made_for_few_of_two(
     def grow() -> None:
         broker.query(of_two, 20_000, "main")
         broker.query("INSERT INTO durable_message (id, queue_id, payload, tenant) VALUES (0, 1, '{}', 'ann')")
-        broker.query("INSERT INTO durable_waiting VALUES (0, 1, 'ann', 'eta', now() - interval '1 s')")
+        broker.query("INSERT INTO durable_waiting VALUES (0, 1, 'ann', 'eta', now() - interval '1 h')")
 
     found = [
         node for node in of_messages(explain(broker, statement, {}, 10, grow))
