@@ -8,10 +8,10 @@ What changes a queue or a dead letter is in `queues` and `dead_letters`; both ta
 
 from typing import Any
 
-from django.contrib.postgres.fields import ArrayField
 from django.db import NotSupportedError, models
 
 from .aliases import default_alias
+from .fields import TextArray
 
 REFUSAL = "the broker's views are read only: use celery_durable.queues and celery_durable.dead_letters"
 
@@ -77,7 +77,7 @@ class BrokerFacts(BrokerView):
     snoozed = models.BigIntegerField()
     parked = models.BigIntegerField()
     dead = models.BigIntegerField()
-    estimated = ArrayField(models.TextField())
+    estimated = TextArray(models.TextField())
 
     class Meta:
         managed = False
@@ -227,7 +227,7 @@ class BrokerNode(BrokerView):
     name = models.TextField()
     since = models.DateTimeField()
     poll_seconds = models.FloatField(null=True)
-    queues = ArrayField(models.TextField(), null=True)
+    queues = TextArray(models.TextField(), null=True)
     prefetch_count = models.IntegerField(null=True)
     is_alive = models.BooleanField()
     seen_at = models.DateTimeField(null=True)

@@ -5,11 +5,11 @@ To take it back changes nothing: the tables may hold messages.
 
 from typing import Any
 
-import django.contrib.postgres.fields
 import django.db.models.deletion
 from django.db import migrations, models
 
 from celery_durable.contrib.django.aliases import bring_version
+from celery_durable.contrib.django.fields import TextArray
 
 VERSION = 8
 
@@ -71,7 +71,7 @@ class Migration(migrations.Migration):
                 ("snoozed", models.BigIntegerField()),
                 ("parked", models.BigIntegerField()),
                 ("dead", models.BigIntegerField()),
-                ("estimated", django.contrib.postgres.fields.ArrayField(base_field=models.TextField(), size=None)),
+                ("estimated", TextArray(base_field=models.TextField(), size=None)),
             ],
             options={
                 "verbose_name": "queue",
@@ -254,7 +254,7 @@ class Migration(migrations.Migration):
                 ("poll_seconds", models.FloatField(null=True)),
                 (
                     "queues",
-                    django.contrib.postgres.fields.ArrayField(base_field=models.TextField(), null=True, size=None),
+                    TextArray(base_field=models.TextField(), null=True, size=None),
                 ),
                 ("prefetch_count", models.IntegerField(null=True)),
                 ("is_alive", models.BooleanField()),
