@@ -96,7 +96,7 @@ OF_A_TENANT = {
     "its last rank": "SELECT durable_rank(1, 'ann', 100)",
     "their number": "SELECT * FROM durable_groups('main', 'ann', 20)",
     "whether there are fifty": "SELECT durable_publish('main', '{}', NULL, 'ann', NULL, NULL, 100, NULL, 50)",
-    "where what is due begins": "SELECT durable_promote(1, '-infinity', now(), true, 20)",
+    "the place of a message that is due": "SELECT durable_promote(1, '-infinity', now(), true, 20)",
 }
 
 

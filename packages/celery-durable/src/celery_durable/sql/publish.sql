@@ -30,7 +30,7 @@
 -- -> the rank of a message that becomes ready now.  `lowest`: the queue's floor, which leaves out the dead entries at the
 -- beginning of the index.  A group that has a ready message is behind the head of its queue already.  It has no settings
 -- of its own: they cost 11 µs a call, and every function that calls it has them.
--- The ready messages of one tenant are always read by such a row comparison: only the index of tenants has this order.
+-- The row comparison, as in other statements that want few of one tenant: only the index of tenants has this order.
 -- With `tenant = of_tenant` the index of all ready messages has it, too; where a table was small when the plan was made,
 -- or its statistics name two tenants, the planner takes that one and reads all messages of the others.
 CREATE OR REPLACE FUNCTION durable_place(which integer, lowest bigint, of_tenant text, step integer)
