@@ -114,7 +114,7 @@ def _body(serializer: str, embed: Any) -> Callable[[Any, Any], str]:
         except Exception:  # noqa: BLE001  it is for kombu to say what is wrong
             return plainly(args, kwargs)
 
-    # Another encoder may have been registered under the name.
+    # Another encoder may have been registered under the name; kombu has no public way to ask for it.
     return quickly if registry._encoders[serializer].encoder is json_dumps else plainly  # noqa: SLF001
 
 
