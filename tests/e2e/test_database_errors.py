@@ -44,17 +44,16 @@ def test_leases_that_could_not_be_renewed_are_no_lost_attempts(system: System) -
     job_id = system.submit(system.user(), "slow")
     workers = [system.stalling_worker(HEARTBEAT_SECONDS="0.6") for _ in range(2)]
     system.wait(job_id, "running")
+    refuse(system, FULL, "durable_ready", "INSERT")  # no poll, which would take the lease away
     with system.world.uow.begin() as tx:
+        tx.run(text("LOCK TABLE durable_lease IN SHARE ROW EXCLUSIVE MODE"))
         tx.run(text("UPDATE durable_lease SET until = clock_timestamp() - interval '3 s'"))
-        tx.run(text(FUNCTION.format(code=FULL)))
-        tx.run(text(REFUSE.format(what="UPDATE", table="durable_lease")))  # no renewal
-        tx.run(text(REFUSE.format(what="INSERT", table="durable_ready")))  # nor a poll, which would take the lease away
+        tx.run(text(REFUSE.format(what="UPDATE", table="durable_lease")))  # nor a renewal
     wait_for(lambda: any("event=heartbeat_failed" in worker.logs() for worker in workers), "a renewal to be refused")
     for worker in workers:
         wait_for(lambda worker=worker: "event=broker_statement_refused" in worker.logs(), "a poll to be refused")
-    with system.world.uow.begin() as tx:
-        for table in ("durable_lease", "durable_ready"):
-            tx.run(text(RELENT.format(table=table)))
+    relent(system, "durable_lease")
+    relent(system, "durable_ready")
     renewed = "SELECT until > clock_timestamp() FROM durable_lease"
     wait_for(lambda: system.world.value(renewed), "the lease to be renewed")
     system.go_on()
@@ -63,6 +62,7 @@ def test_leases_that_could_not_be_renewed_are_no_lost_attempts(system: System) -
 
 
 def refuse(system: System, code: str, table: str, what: str) -> None:
+    """One table a transaction: the workers lock several, in an order of their own, and two at once may deadlock."""
     with system.world.uow.begin() as tx:
         tx.run(text(FUNCTION.format(code=code)))
         tx.run(text(REFUSE.format(what=what, table=table)))
