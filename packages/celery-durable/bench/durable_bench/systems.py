@@ -44,8 +44,20 @@ SYSTEMS = {
             name="stock", about="kombu's SQLAlchemy transport", store="postgres", scheme="sqla+postgresql+psycopg2",
             share=0.1,
         ),
+        System(
+            name="pgmq", about="kombu's PGMQ transport, its defaults", store="postgres", scheme="pgmq", share=0.25,
+            in_peers=True, variant="pgmq",
+        ),
+        System(
+            name="pgmq-notify", about="kombu's PGMQ transport with use_notify", store="postgres", scheme="pgmq",
+            share=0.25, in_peers=True, variant="pgmq-notify",
+        ),
         System(name="redis", about="Celery with Redis, its defaults", store="redis", share=0.5, in_peers=True),
         System(name="rabbit", about="Celery with RabbitMQ, its defaults", store="rabbitmq"),
+        System(
+            name="rabbit-confirms", about="Celery with RabbitMQ, each publish confirmed", store="rabbitmq",
+            variant="confirms",
+        ),
         _peer("procrastinate", "its defaults, c coroutines", "procrastinate_client", share=0.25),
         _peer("pgqueuer-capped", "at most c jobs at once", "pgqueuer_client", share=0.5, variant="capped"),
         _peer("pgqueuer", "its defaults: batches of 10, no cap", "pgqueuer_client"),

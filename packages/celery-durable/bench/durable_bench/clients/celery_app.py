@@ -13,6 +13,12 @@ if URL.startswith("durable"):
     import celery_durable  # noqa: F401  registers the transport
 #: A node of any broker that is stopped amid a full queue waits 30 s for results that nobody reads any more.
 billiard.pool.GUARANTEE_MESSAGE_CONSUMPTION_RETRY_LIMIT = 10
+#: By the system's variant.  PGMQ comes with its client as plain SQL, which `setup` installs.
+TRANSPORT_OPTIONS = {
+    "confirms": {"confirm_publish": True},
+    "pgmq": {"init_extension": False},
+    "pgmq-notify": {"init_extension": False, "use_notify": True, "wait_time_seconds": 0},
+}
 TRANSPORT_ALIASES["nobroker"] = "durable_bench.clients.nobroker:Transport"
 
 app = Celery("bench", broker=URL)
@@ -23,6 +29,7 @@ app.conf.update(
     worker_enable_remote_control=False,
     worker_prefetch_multiplier=int(os.environ["BENCH_MULTIPLIER"]),
     broker_connection_retry_on_startup=True,
+    broker_transport_options=TRANSPORT_OPTIONS.get(os.environ["BENCH_VARIANT"], {}),
 )
 
 

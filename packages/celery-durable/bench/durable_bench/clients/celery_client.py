@@ -44,6 +44,10 @@ def setup(_: int) -> None:
 
         with psycopg2.connect(database()) as connection:
             schema.upgrade(connection)
+    elif URL.startswith("pgmq"):
+        from pgmq.install import install_pgmq_from_sql  # noqa: PLC0415  of the peers
+
+        install_pgmq_from_sql(dsn=database())
     with app.producer_or_acquire() as producer:  # makes stock's
         producer.maybe_declare(app.amqp.default_queue)
 
