@@ -7,7 +7,7 @@ from time import monotonic
 from typing import Any
 
 import pytest
-from celery_durable import reader
+from celery_durable import fleet
 from celery_durable.envelope import Letter
 from celery_durable.options import Options
 from celery_durable.publish import producer_in, put, wake
@@ -196,7 +196,7 @@ def test_a_publisher_that_did_not_see_the_sleeper_is_waited_for(
     broker: Broker, listener: Listener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     taker = sleeper(broker)
-    monkeypatch.setattr(reader, "WATCH_SECONDS", 60)
+    monkeypatch.setattr(fleet, "WATCH_SECONDS", 60)
     broker.send("work")
     (first,) = taker.take(1)
     broker.send("work")

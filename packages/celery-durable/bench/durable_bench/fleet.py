@@ -1,7 +1,7 @@
 """What the looks of idle nodes cost the server, by their number: `python -m durable_bench.fleet URL`.
 
 The database has the broker's tables, empty, and is on this machine.  The nodes are names whose locks one session holds,
-and another one asks in their place, as often as they would.
+and another one asks in their place, as often as they would: together at most LOOKS times a second.
 """
 
 import sys
@@ -11,10 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import psycopg2
+from celery_durable.fleet import LOOKS
 
 NODES = (10, 300, 1000)
 SECONDS = 6.0
-POLL = "SELECT * FROM durable_poll(ARRAY['celery'], %s, true, now() - interval '1 s', 10)"
+POLL = """
+    SELECT *, (SELECT count(*) FROM kombu_node WHERE queues @> ARRAY['celery'])
+      FROM durable_poll(ARRAY['celery'], %s, true, now() - interval '1 s', 10)"""
 JUDGE = "SELECT * FROM durable_judge(%s, true, 0.95)"
 #: Seconds between two polls of a node, and between two looks at the others while one of them holds leases.
 POLL_SECONDS, WATCH_SECONDS, FORMER_WATCH_SECONDS = 5.0, 1.0, 1.2
@@ -32,10 +35,10 @@ def main(url: str) -> None:
         [(judges,)] = sql.fetchall()
         for number in NODES:
             _fleet(sql, number, shared=judges)
-            poll = _cost(ask, POLL, number, number / POLL_SECONDS)
+            poll = _cost(ask, POLL, number, min(number / POLL_SECONDS, LOOKS))
             sql.execute(LEASE)
             if judges:
-                watched = poll + _cost(ask, JUDGE, number, number / WATCH_SECONDS)
+                watched = poll + _cost(ask, JUDGE, number, min(number / WATCH_SECONDS, LOOKS))
             else:
                 watched = _cost(ask, POLL, number, number / FORMER_WATCH_SECONDS)
             print(f"{number} nodes: {poll:.4f} of a processor when idle, {watched:.4f} while one of them works")

@@ -2,17 +2,15 @@
 
 from datetime import datetime, timedelta
 from math import inf
-from random import uniform
 from time import monotonic
 from typing import Any, NamedTuple
 
 from .database import Row
+from .fleet import poll_pause, watch_pause
 from .options import Options
 from .session import Session
 from .statements import Statements
 
-#: While other nodes hold leases, seconds between two looks for nodes that died: as sql/upkeep.sql judges them.
-WATCH_SECONDS = 1.0
 #: Who watches judges unless another node did within this time: a little less, should the server's clock be slower.
 JUDGED_SECONDS = 0.95
 #: Before the first claim of a session at most so many, the second for the verdict on nodes that are in doubt.
@@ -108,7 +106,7 @@ class Reader:
         self.queues: list[str] = []
         self.poll_at = self.watch_at = 0.0
         self._options, self._sql, self._session = options, sql, session
-        self._first_looks = FIRST_LOOKS
+        self._nodes, self._first_looks = 1, FIRST_LOOKS
         self._positions: dict[str, QueuePosition] = {}
         self._hints: set[str] = set()
         self._spare: dict[str, int] = {}
@@ -148,7 +146,7 @@ class Reader:
         """A new session: look at everything."""
         self._hints.update(self.queues)
         self._active, self.poll_at, self.watch_at, self._clock = True, 0.0, 0.0, None
-        self._first_looks = FIRST_LOOKS
+        self._nodes, self._first_looks = 1, FIRST_LOOKS  # however many there are, its first looks come soon
         for position in self._positions.values():
             position.sleep = 0  # its lock went with the session
 
@@ -162,7 +160,7 @@ class Reader:
         self._hints.add(queue)
         # Whoever takes the message may die with it: look soon for nodes that do.
         self._active = True
-        self.watch_at = min(self.watch_at, monotonic() + WATCH_SECONDS)
+        self.watch_at = min(self.watch_at, monotonic() + watch_pause(self._nodes))
 
     @property
     def looks_first(self) -> bool:
@@ -258,15 +256,7 @@ class Reader:
         again = others or self._active
         self._active = False
         self._first_looks = self._first_looks - 1 if doubted else 0
-        self.watch_at = monotonic() + self._pause(ago or 0.0) if again else inf
-
-    @staticmethod
-    def _pause(ago: float) -> float:
-        """A node that was told of a judgement looks when that is a second old, shortly after the one that judged."""
-        if ago == 0.0 or ago > WATCH_SECONDS:
-            return WATCH_SECONDS
-        # Nodes that were told at the same moment would come back at the same moment: chance spreads them.
-        return WATCH_SECONDS - ago + uniform(0.05, 0.2)  # noqa: S311  no secret
+        self.watch_at = monotonic() + watch_pause(self._nodes, ago or 0.0) if again else inf
 
     def poll(self, prefetch_count: int) -> None:
         """Promote what is due, and plan the next look.  prefetch_count: to be shown of the node."""
@@ -279,7 +269,7 @@ class Reader:
             "since": None if whole or self._clock is None else self._clock - MARGIN,
             "prefetch": prefetch_count,
         }
-        [(ready, due, others, self._clock, named)] = self._session.run(self._sql.poll, given)
+        [(ready, due, others, self._clock, named, self._nodes)] = self._session.run(self._sql.poll, given)
         if not named and self._session.owner is not None:
             self._session.rename()
         now = monotonic()
@@ -287,8 +277,9 @@ class Reader:
             self._whole_poll.spent(began, now)
         self._hints.update(ready)
         if others is not False:
-            self.watch_at = min(self.watch_at, now + WATCH_SECONDS)
-        pause = self._options.poll_seconds
+            self.watch_at = min(self.watch_at, now + watch_pause(self._nodes))
+        # who does not listen has nothing but its poll
+        pause = poll_pause(self._options.poll_seconds, self._nodes if self._options.listen else 1)
         self.poll_at = now + (pause if due is None else min(pause, due))
 
 

@@ -158,9 +158,10 @@ JOIN = f'{NAME}; LISTEN "{{channel}}"'
 LEAVE = "SELECT {schema}durable_leave(%(owner)s)"
 
 JUDGE = "SELECT others, doubted, ago FROM {schema}durable_judge(%(owner)s, %(settled)s, %(after)s)"
-#: -> as the function, and whether the node still has its name
+#: -> as the function, whether the node still has its name, and how many nodes read all of its queues
 POLL = """
-    SELECT ready, due, others, clock, EXISTS (SELECT FROM {schema}kombu_node WHERE lock = %(owner)s)
+    SELECT ready, due, others, clock, EXISTS (SELECT FROM {schema}kombu_node WHERE lock = %(owner)s),
+           (SELECT count(*) FROM {schema}kombu_node AS n WHERE n.queues @> %(queues)s::text[])
       FROM {schema}durable_poll(%(queues)s, %(owner)s, %(settled)s, %(since)s, %(prefetch)s)"""
 
 REHEARSE = "SELECT {schema}durable_rehearse()"
