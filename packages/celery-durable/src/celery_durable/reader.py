@@ -15,8 +15,9 @@ from .statements import Statements
 JUDGED_SECONDS = 0.95
 #: Before the first claim of a session at most so many, the second for the verdict on nodes that are in doubt.
 FIRST_LOOKS = 2
-#: A whole look takes at most this share of the time.
-WHOLE_SHARE = 0.05
+#: A whole look takes at most this share of the time: behind 100,000 dead entries one takes 20 to 50 ms, so with a larger
+#: share it would be more than one claim in a hundred.
+WHOLE_SHARE = 0.01
 #: While somebody publishes who has not seen that this node sleeps: the first and the longest pause before a look.
 UNSETTLED_SECONDS = (0.005, 0.25)
 #: Of the states of sleep, see sql/claim.sql.
