@@ -128,11 +128,6 @@ class History(RuleBasedStateMachine):
             None,
             None,
             100,
-            None,
-            snooze=False,
-            park=False,
-            is_retry=False,
-            replaces=False,
         )
         return letter._replace(**changes)
 

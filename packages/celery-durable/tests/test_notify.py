@@ -24,8 +24,8 @@ SQL = statements(Options())
 def letter(*, task_id: str, token: str, countdown: float | None = None) -> Letter:
     """A retry."""
     return Letter(
-        queue="main", payload="{}", task_id=task_id, user_id=None, unique_key=None, delay=countdown, step=100,
-        lease_token=token, snooze=False, park=False, is_retry=True, replaces=False,
+        queue="main", payload="{}", task_id=task_id, tenant=None, unique_key=None, delay=countdown, step=100,
+        lease_token=token, is_retry=True,
     )  # fmt: skip
 
 

@@ -21,11 +21,11 @@ from psycopg2.extensions import cursor as Cursor  # noqa: N812  psycopg2 names i
 HEADERS = ("tenant", "weight", "unique_key")
 #: task, and of its letter what differs from those of a plain one
 MIXED: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("a", {"user_id": "ann"}), ("b", {"user_id": "ben", "step": 50}), ("c", {}), ("d", {"user_id": "ann", "priority": 9}),
-    ("e", {"user_id": "ann", "delay": 600.0}), ("f", {"user_id": "ben", "step": 25}), ("g", {"user_id": ""}),
-    ("h", {"user_id": "pat"}), ("i", {"user_id": "ben", "unique_key": "held"}), ("j", {"priority": 99}),
-    ("k", {"user_id": "pat", "delay": 300.0, "priority": 2}), ("l", {"user_id": "ann", "step": 1000}), ("m", {}),
-    ("n", {"user_id": "ben"}), ("o", {"user_id": "ann"}), ("p", {"user_id": "pat"}), ("there", {"user_id": "ann"}),
+    ("a", {"tenant": "ann"}), ("b", {"tenant": "ben", "step": 50}), ("c", {}), ("d", {"tenant": "ann", "priority": 9}),
+    ("e", {"tenant": "ann", "delay": 600.0}), ("f", {"tenant": "ben", "step": 25}), ("g", {"tenant": ""}),
+    ("h", {"tenant": "pat"}), ("i", {"tenant": "ben", "unique_key": "held"}), ("j", {"priority": 99}),
+    ("k", {"tenant": "pat", "delay": 300.0, "priority": 2}), ("l", {"tenant": "ann", "step": 1000}), ("m", {}),
+    ("n", {"tenant": "ben"}), ("o", {"tenant": "ann"}), ("p", {"tenant": "pat"}), ("there", {"tenant": "ann"}),
 )  # fmt: skip
 ROWS = """
     SELECT right(m.task_id, -5), m.tenant, m.step, m.priority, r.priority, w.priority, m.payload,
@@ -59,7 +59,7 @@ def mixed(broker: Broker, queue: str, at_once: bool) -> list[Any]:
         run = runner(connection)
         run("SELECT durable_queue_add(%(queue)s)", {"queue": queue})
         for task, tenant in (("head", "zed"), (f"{queue} there", "ann")):
-            put(run, sql, letter(queue, task if task != "head" else f"head {queue}", user_id=tenant))
+            put(run, sql, letter(queue, task if task != "head" else f"head {queue}", tenant=tenant))
         run("SELECT durable_park(%(queue)s, 'pat', 900)", {"queue": queue})
         connection.commit()
         letters = [letter(queue, f"{queue} {task}", **said) for task, said in MIXED]
@@ -154,7 +154,7 @@ def test_send_many_has_no_conflict_looked_for_unless_its_messages_hold_a_key(bro
 def test_the_messages_of_a_new_queue_take_a_few_statements_not_one_each(broker: Broker) -> None:
     with closing(broker.connect()) as connection:
         run = Counting(connection)
-        put_many(run, cached_statements(None), [letter(f"new{n % 2}", f"t{n}", user_id="ann") for n in range(40)])
+        put_many(run, cached_statements(None), [letter(f"new{n % 2}", f"t{n}", tenant="ann") for n in range(40)])
         connection.commit()
     assert run.statements <= 6
     for parity in (0, 1):

@@ -12,7 +12,7 @@ Options (`broker_transport_options`; an unknown one is an error): `lease_seconds
 `-Q`), `spare_queues` {} (read only while so many of the node's processes stay free of them), `listen` True,
 `direct_url` None, and `schema` None (of the tables).  `options.py` says what each does.
 
-Publishing.  One statement.  Headers: `tenant` → column user_id, `unique_key` → at most one message holds it, else
+Publishing.  One statement.  Headers: `tenant` → column tenant, `unique_key` → at most one message holds it, else
 DuplicateKey with the task id of the one that is there.  `eta` and `countdown` wait in the table, counted by the
 database's clock.  The same task id again on the same queue is no second message and no error; a task that an exchange
 routes to several queues has a message on each.  In your own transaction:

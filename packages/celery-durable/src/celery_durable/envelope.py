@@ -26,31 +26,39 @@ _encode = json.JSONEncoder(default=str, separators=(",", ":")).encode
 #: Of ids, tasks and tenants: what a page of an index holds.
 LONGEST_NAME = 500
 
+#: What a publish hands to the database, in its order there, and the types: the first fields of a Letter, and the hint.
+COLUMNS: Mapping[str, str] = {
+    "queue": "text", "payload": "text", "task_id": "text", "tenant": "text", "unique_key": "text", "delay": "float8",
+    "step": "int", "hint": "text", "most_ready": "int", "priority": "int",
+}  # fmt: skip
+_HINT = list(COLUMNS).index("hint")
+_FIELDS = len(COLUMNS) - 1
+
 Raw = dict[str, Any]
 
 
 class Letter(NamedTuple):
     """A message to store.
 
-    delay: seconds from now, None for none; step: how far its rank is behind its group's last one; lease_token: the
-    delivery it retries; snooze, park: how that retry counts and waits; most_ready: of its group, before it is parked;
-    priority: 0 to 9, which of its group's messages comes first.
+    delay: seconds from now, None for none; step: how far its rank is behind its tenant's last one; most_ready: of its
+    tenant, before that is parked; priority: 0 to 9, which of its tenant's messages comes first; lease_token: the
+    delivery it retries; snooze, park: how that retry counts and waits.
     """
 
     queue: str
     payload: str
     task_id: str | None
-    user_id: str | None
+    tenant: str | None
     unique_key: str | None
     delay: float | None
     step: int
-    lease_token: str | None
-    snooze: bool
-    park: bool
-    is_retry: bool
-    replaces: bool
     most_ready: int | None = None
     priority: int = 0
+    lease_token: str | None = None
+    snooze: bool = False
+    park: bool = False
+    is_retry: bool = False
+    replaces: bool = False
 
     @property
     def hint(self) -> str:
@@ -59,7 +67,7 @@ class Letter(NamedTuple):
 
     def to_publish(self) -> tuple[Any, ...]:
         """The parameters of the statement PUBLISH."""
-        return (*self[:7], self.hint, self.most_ready, self.priority)
+        return (*self[:_HINT], self.hint, *self[_HINT:_FIELDS])
 
     def parameters(self) -> dict[str, Any]:
         """The parameters of the statements IN_THE_WAY, RETRY and ADD_QUEUE."""
@@ -95,10 +103,10 @@ def letter(message: Mapping[str, Any], queue: str) -> Letter:
 
 
 def addressed(headers: Mapping[str, Any]) -> dict[str, Any]:
-    """What headers say of a Letter: user_id, unique_key, step and most_ready.  Raises ValueError."""
+    """What headers say of a Letter: tenant, unique_key, step and most_ready.  Raises ValueError."""
     tenant, key = headers.get("tenant"), headers.get("unique_key")  # not "group", which is canvas's
     return {
-        "user_id": None if tenant is None else str(tenant),
+        "tenant": None if tenant is None else str(tenant),
         "unique_key": None if key is None else str(key),
         "step": _step(headers.get("weight")),
         "most_ready": _most_ready(headers.get("most_ready")),

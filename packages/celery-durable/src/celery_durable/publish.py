@@ -27,7 +27,7 @@ from .database import Run, runner
 from .envelope import Letter, letter
 from .errors import DuplicateKey, LeaseTokenMissing
 from .own_commit import adds_queue
-from .statements import Statements, cached_statements
+from .statements import ALIKE, Statements, cached_statements
 
 #: Stores letters.
 Send = Callable[[Sequence[Letter]], None]
@@ -37,8 +37,6 @@ AddQueue = Callable[[str], None]
 ATTEMPTS = 5
 #: In one INSERT.
 LETTERS = 1000
-#: Of a Letter, what that takes besides the payloads.
-COLUMNS = ("queue", "task_id", "user_id", "unique_key", "delay", "step", "priority")
 
 
 def put(run: Run, sql: Statements, post: Letter, add_queue: AddQueue | None = None) -> None:
@@ -114,7 +112,7 @@ def _add(run: Run, sql: Statements, queue: str, add_queue: AddQueue | None) -> N
 def _statement(sql: Statements, posts: Sequence[Letter], *, are_new: bool) -> tuple[str, dict[str, Any]]:
     """What stores them, and its parameters."""
     columns = dict(zip(Letter._fields, zip(*posts, strict=True), strict=True))
-    given = {name: _array(columns[name]) for name in COLUMNS}
+    given = {name: _array(columns[name]) for name in ALIKE if name != "payload"}
     given["payloads"] = "\n".join(columns["payload"])  # an array would be escaped once more
     limits = columns["most_ready"]
     if limits.count(None) == len(limits):

@@ -9,35 +9,34 @@ from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import Any
 
+from .envelope import COLUMNS
 from .names import fill
 from .options import Options, read_options
 
+#: Of many messages: arrays, but for the payloads, which are JSON without line breaks: a line for each.
+_ARRAYS = {name: f"%({name})s::{kind}[]" for name, kind in COLUMNS.items()} | {
+    "payload": "string_to_array(%(payloads)s, E'\\n')"
+}
+#: Those of `durable_publish_many`, which knows what it notifies of, and parks nobody.
+ALIKE = [name for name in COLUMNS if name not in ("hint", "most_ready")]
+
 #: A ready or delayed message: the values of `Letter.to_publish`, without names, which take 8 µs.  NULL back: a
 #: conflict, or an unknown queue.
-PUBLISH = """
-    SELECT {schema}durable_publish(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"""
+PUBLISH = f"""
+    SELECT {{schema}}durable_publish({", ".join(["%s"] * len(COLUMNS))})"""
 
-#: Many, one after the other in one round trip: arrays of the same length, and a line for each payload, which is JSON
-#: without line breaks.  -> the places, from 1 on, of those that were not stored.
-PUBLISH_EACH = """
+#: Many, one after the other in one round trip.  -> the places, from 1 on, of those that were not stored.
+PUBLISH_EACH = f"""
     SELECT tried.place
-      FROM (SELECT given.place, {schema}durable_publish(
-                       given.queue, given.payload, given.task_id, given.user_id, given.unique_key, given.delay,
-                       given.step, given.hint, given.most_ready, given.priority) AS id
-              FROM (SELECT * FROM unnest(
-                       %(queue)s::text[], string_to_array(%(payloads)s, E'\\n'), %(task_id)s::text[],
-                       %(user_id)s::text[], %(unique_key)s::text[], %(delay)s::float8[], %(step)s::int[],
-                       %(hint)s::text[], %(most_ready)s::int[], %(priority)s::int[])
-                           WITH ORDINALITY AS g (queue, payload, task_id, user_id, unique_key, delay, step, hint,
-                                                 most_ready, priority, place)
+      FROM (SELECT given.place, {{schema}}durable_publish({", ".join(f"given.{name}" for name in COLUMNS)}) AS id
+              FROM (SELECT * FROM unnest({", ".join(_ARRAYS.values())})
+                           WITH ORDINALITY AS g ({", ".join(COLUMNS)}, place)
                      ORDER BY place) AS given OFFSET 0) AS tried
      WHERE tried.id IS NULL"""
 
-#: Many at once, given alike.  -> the same.
-PUBLISH_MANY = """
-    SELECT {schema}durable_publish_many(
-        %(queue)s::text[], string_to_array(%(payloads)s, E'\\n'), %(task_id)s::text[], %(user_id)s::text[],
-        %(unique_key)s::text[], %(delay)s::float8[], %(step)s::int[], %(priority)s::int[], %(may_conflict)s)"""
+#: Many at once, given in the same way.  -> the same.
+PUBLISH_MANY = f"""
+    SELECT {{schema}}durable_publish_many({", ".join(_ARRAYS[name] for name in ALIKE)}, %(may_conflict)s)"""
 
 #: Why nothing was stored: the message in the way, if there is one.
 #: -> (its task id, whether it is leased, whether it is the same task on the same queue)
