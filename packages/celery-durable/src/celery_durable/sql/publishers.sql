@@ -9,7 +9,7 @@
 -- one conflict all the same, this is a unique violation, and nothing is stored.  -> the places, from 1 on, of those that
 -- were not stored: conflicts and unknown queues.
 -- What is to be stored is found first and kept as arrays: a row is not copied from step to step with its payload, and
--- nothing is joined to what an INSERT returns.  `told` is counted, because otherwise it would not run.
+-- nothing is joined to what an INSERT returns.  `notified` is counted, because otherwise it would not run.
 -- Locks besides: the parked groups of these messages, against their being forgotten.
 CREATE OR REPLACE FUNCTION durable_publish_many(
     queues text[], bodies text[], tasks text[], users text[], keys text[], delays double precision[], steps integer[],
@@ -29,31 +29,31 @@ BEGIN
     WITH named AS MATERIALIZED (
         SELECT id, name::text FROM durable_queue WHERE name = ANY (ARRAY(SELECT DISTINCT unnest(queues)))),
     given AS MATERIALIZED (
-        SELECT g.*, coalesce(g.tenant, '') AS flow, q.id AS queue_id
+        SELECT g.*, coalesce(g.tenant, '') AS of_tenant, q.id AS queue_id
           FROM unnest(queues, users, delays, steps, priorities)
                WITH ORDINALITY AS g (queue, tenant, delay, step, urgency, place)
           LEFT JOIN named AS q ON q.name = g.queue),
-    flows AS MATERIALIZED (
-        SELECT queue_id, flow, CASE WHEN ranked THEN durable_rank(queue_id, flow, step) - step END AS before
-          FROM (SELECT DISTINCT ON (queue_id, flow) queue_id, flow, step FROM given
-                 WHERE delay IS NULL AND queue_id IS NOT NULL ORDER BY queue_id, flow, place) AS firsts),
+    tenants AS MATERIALIZED (
+        SELECT queue_id, of_tenant, CASE WHEN ranked THEN durable_rank(queue_id, of_tenant, step) - step END AS before
+          FROM (SELECT DISTINCT ON (queue_id, of_tenant) queue_id, of_tenant, step FROM given
+                 WHERE delay IS NULL AND queue_id IS NOT NULL ORDER BY queue_id, of_tenant, place) AS firsts),
     parked AS MATERIALIZED (
-        SELECT queue_id, name FROM kombu_group WHERE (queue_id, name) IN (SELECT queue_id, flow FROM flows)
+        SELECT queue_id, name FROM kombu_group WHERE (queue_id, name) IN (SELECT queue_id, of_tenant FROM tenants)
            FOR KEY SHARE SKIP LOCKED),
-    told AS MATERIALIZED (
+    notified AS MATERIALIZED (
         SELECT pg_notify('{channel}', queue || CASE WHEN delay IS NOT NULL THEN E'\t' || round(delay::numeric, 3)
                                                     WHEN ranked THEN '' ELSE E'\t{rank_soon}' END)
           FROM (SELECT DISTINCT queue, queue_id, delay FROM given WHERE queue_id IS NOT NULL) AS hints
          WHERE CASE WHEN delay IS NOT NULL THEN durable_sooner(delay)
                     ELSE NOT ranked OR durable_wanted(queue_id) END),
     sorted AS (
-        SELECT g.queue_id, f.before + sum(g.step) OVER (PARTITION BY g.queue_id, g.flow, g.delay IS NULL
+        SELECT g.queue_id, f.before + sum(g.step) OVER (PARTITION BY g.queue_id, g.of_tenant, g.delay IS NULL
                                                         ORDER BY g.place ROWS UNBOUNDED PRECEDING) AS rank,
                CASE WHEN g.delay IS NULL AND (g.queue_id, g.tenant) IN (SELECT queue_id, name FROM parked) THEN 'parked'
                     WHEN g.delay IS NOT NULL OR NOT ranked THEN 'eta' END AS reason,
                (CASE WHEN g.urgency > 0 THEN least(g.urgency, 9) END)::smallint AS urgency
-          FROM given AS g LEFT JOIN flows AS f ON f.queue_id = g.queue_id AND f.flow = g.flow
-         WHERE (SELECT count(*) FROM told) >= 0 ORDER BY g.place)
+          FROM given AS g LEFT JOIN tenants AS f ON f.queue_id = g.queue_id AND f.of_tenant = g.of_tenant
+         WHERE (SELECT count(*) FROM notified) >= 0 ORDER BY g.place)
     SELECT array_agg(CASE WHEN queue_id IS NOT NULL THEN nextval('message_id_sequence') END), array_agg(queue_id),
            array_agg(rank), array_agg(reason), array_agg(urgency), count(reason)
       INTO ids, homes, ranks, reasons, urgencies, waiting FROM sorted;
