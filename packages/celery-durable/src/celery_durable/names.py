@@ -8,6 +8,8 @@ from .options import Options
 BATCH = 500
 #: Messages of a group parked by one statement: half a second.
 MOST_PARKED = 10_000
+#: Messages that one claim puts in the lines of limits: each may lock a line of its own.
+MOST_DENIED = 200
 #: How long a group that was parked by a publish is left alone.
 PROBE_SECONDS = 30.0
 #: A message of a serializable publisher is announced as due in so many seconds: the next poll ranks all of them.
@@ -27,7 +29,7 @@ IN_SCHEMA = " SET search_path = {schema}, pg_temp"
 AS_OWNER = " SET search_path = {schema}, pg_temp"
 AS_OWNER_IN_CURRENT = " SET search_path FROM CURRENT"
 #: Braces around anything else are SQL's.
-_NAME = re.compile(r"\{(schema|channel|batch|most_parked|probe|rank_soon|settings|one_plan|by_key|definer)\}")
+_NAME = re.compile(r"\{(schema|channel|batch|most_parked|most_denied|probe|rank_soon|settings|one_plan|by_key|definer)\}")
 
 
 def fill(statement: str, options: Options) -> str:
@@ -38,6 +40,7 @@ def fill(statement: str, options: Options) -> str:
         "channel": options.channel,
         "batch": BATCH,
         "most_parked": MOST_PARKED,
+        "most_denied": MOST_DENIED,
         "probe": PROBE_SECONDS,
         "rank_soon": RANK_SOON,
         "definer": f"SECURITY DEFINER {SETTINGS}"

@@ -34,6 +34,7 @@ END $$;
 -- claim.  So a queue without any is looked at by claims from the begin only, and the first one that finds any writes it
 -- down before it takes a turn, as durable_take does not see when a turn is given to another message.  While the queue is
 -- locked by somebody else its priorities wait.  Locks besides: then the queue.
+-- A queue with limits is read another way (limits.sql), and one without pays for a column of its row.
 CREATE OR REPLACE FUNCTION durable_claim(
     queue_name text, most integer, owner bigint, lease double precision, from_rank bigint, sleep integer
 ) RETURNS TABLE (message_id bigint, token text, body text, deliveries integer, retries integer, snoozes integer,
@@ -42,11 +43,16 @@ LANGUAGE plpgsql {settings} {one_plan} AS $$
 DECLARE
     which integer;
     known boolean;
+    limited boolean;
     by_turns boolean := false;
     got integer;
 BEGIN
-    SELECT id, has_priorities INTO which, known FROM durable_queue WHERE name = queue_name AND paused_at IS NULL;
+    SELECT id, has_priorities, has_limits INTO which, known, limited
+      FROM durable_queue WHERE name = queue_name AND paused_at IS NULL;
     IF which IS NULL THEN
+        RETURN;
+    ELSIF limited THEN
+        RETURN QUERY SELECT * FROM durable_claim_limited(which, queue_name, most, owner, lease, from_rank, sleep);
         RETURN;
     END IF;
     IF known OR from_rank = 0 THEN

@@ -6,7 +6,7 @@
 --
 -- All of them read the one snapshot of the caller's statement, lock nothing and write nothing.
 
--- -> about how many rows there are in a state: 'ready', 'eta', 'retry', 'snooze', 'parked' or 'dead'.
+-- -> about how many rows there are in a state: 'ready', 'eta', 'retry', 'snooze', 'limited', 'parked' or 'dead'.
 -- of_tenant: of this group ('': those without one), NULL for the whole queue.
 CREATE OR REPLACE FUNCTION durable_estimate(which integer, state text, of_tenant text) RETURNS bigint
 LANGUAGE plpgsql STABLE {settings} AS $$
@@ -83,7 +83,7 @@ DECLARE
                           ELSE -9223372036854775808 END;
     guess bigint;
 BEGIN
-    FOREACH state IN ARRAY '{ready,eta,retry,snooze,parked}'::text[] || CASE WHEN of_tenant IS NULL THEN 'dead' END LOOP
+    FOREACH state IN ARRAY '{ready,eta,retry,snooze,limited,parked}'::text[] || CASE WHEN of_tenant IS NULL THEN 'dead' END LOOP
         CONTINUE WHEN state IS NULL;
         guess := durable_estimate(which, state, of_tenant);
         estimated := guess > exact * 1.3;
@@ -100,7 +100,7 @@ BEGIN
     END LOOP;
 END $$;
 
--- The numbers in one row.  `delayed`: 'eta', 'retry' and 'snooze' together; `estimated`: which columns are estimates.
+-- The numbers in one row.  `delayed`: 'eta', 'retry', 'snooze' and 'limited' together; `estimated`: which columns are estimates.
 CREATE OR REPLACE FUNCTION durable_summary(
     which integer, of_tenant text, exact integer, OUT ready bigint, OUT oldest_seconds double precision,
     OUT delayed bigint, OUT snoozed bigint, OUT parked bigint, OUT dead bigint, OUT estimated text[]
@@ -108,11 +108,11 @@ CREATE OR REPLACE FUNCTION durable_summary(
 BEGIN
     SELECT sum(n.number) FILTER (WHERE state = 'ready'),
            coalesce(greatest(0, extract(epoch FROM clock_timestamp() - max(n.oldest))), 0),
-           sum(n.number) FILTER (WHERE state IN ('eta', 'retry', 'snooze')),
+           sum(n.number) FILTER (WHERE state IN ('eta', 'retry', 'snooze', 'limited')),
            sum(n.number) FILTER (WHERE state = 'snooze'),
            sum(n.number) FILTER (WHERE state = 'parked'),
            sum(n.number) FILTER (WHERE state = 'dead'),
-           coalesce(array_agg(DISTINCT CASE WHEN state IN ('eta', 'retry', 'snooze') THEN 'delayed' ELSE state END)
+           coalesce(array_agg(DISTINCT CASE WHEN state IN ('eta', 'retry', 'snooze', 'limited') THEN 'delayed' ELSE state END)
                     FILTER (WHERE n.estimated), '{}')
       INTO ready, oldest_seconds, delayed, snoozed, parked, dead, estimated
       FROM durable_numbers(which, of_tenant, exact) AS n;

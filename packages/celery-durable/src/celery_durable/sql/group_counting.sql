@@ -19,7 +19,7 @@ BEGIN
                  WHERE w.queue_id = which AND w.reason = known.state AND hashint8(w.id) & 31 = 0
                  ORDER BY hashint8(w.id) LIMIT 1000)) AS s)
     SELECT of_tenant, coalesce(round(sum(weight) FILTER (WHERE state = 'ready')), 0)::bigint,
-           coalesce(round(sum(weight) FILTER (WHERE state IN ('eta', 'retry', 'snooze'))), 0)::bigint,
+           coalesce(round(sum(weight) FILTER (WHERE state IN ('eta', 'retry', 'snooze', 'limited'))), 0)::bigint,
            coalesce(round(sum(weight) FILTER (WHERE state = 'parked')), 0)::bigint,
            (SELECT c.oldest FROM durable_count(which, 'ready', of_tenant, -9223372036854775808, 5) AS c)
       FROM drawn GROUP BY of_tenant ORDER BY sum(weight) DESC, of_tenant LIMIT most;
@@ -32,7 +32,7 @@ CREATE OR REPLACE FUNCTION durable_groups(queue_name text, of_tenant text, most 
 LANGUAGE plpgsql STABLE {settings} AS $$
 DECLARE
     which integer := (SELECT id FROM durable_queue AS q WHERE q.name = queue_name);
-    states text[] := '{ready,eta,retry,snooze,parked}';
+    states text[] := '{ready,eta,retry,snooze,limited,parked}';
     guesses bigint[] := ARRAY(SELECT durable_estimate(which, state, NULL) FROM unnest(states) AS state);
     filled boolean := (SELECT sum(guess) FROM unnest(guesses) AS guess) > 13000;
     picked text[] := ARRAY[of_tenant];

@@ -31,12 +31,12 @@ SELECT m.id, m.queue_id, m.task_id,
        m.unique_key,
        (SELECT true FROM durable_ready AS r WHERE r.id = m.id) IS NOT NULL
            AS is_ready,                     -- with EXISTS the planner may read all that are ready for one of them
-       coalesce(                            -- ready since then; or then, when the delay or the lease ends; NULL: parked
+       coalesce(                            -- ready since then; or then, when the delay or the lease ends; NULL: parked or limited
            (SELECT r.since FROM durable_ready AS r WHERE r.id = m.id),
            (SELECT w.due_at FROM durable_waiting AS w WHERE w.id = m.id),
            (SELECT l.until FROM durable_lease AS l WHERE l.id = m.id)) AS ready_at,
        (SELECT w.reason FROM durable_waiting AS w WHERE w.id = m.id)
-           AS delay_reason,                 -- 'eta', 'retry', 'snooze' or 'parked'; NULL: ready or leased
+           AS delay_reason,                 -- 'eta', 'retry', 'snooze', 'parked' or 'limited'; NULL: ready or leased
        coalesce(                            -- its place among the ready ones, also while it is leased; NULL: it waits
            (SELECT r.rank FROM durable_ready AS r WHERE r.id = m.id),
            (SELECT l.rank FROM durable_lease AS l WHERE l.id = m.id)) AS rank,
@@ -98,6 +98,13 @@ SELECT id, queue_id, tenant, reason, due_at, coalesce(priority, 0) AS priority F
 
 CREATE OR REPLACE VIEW broker_group AS      -- the parked ones
 SELECT queue_id, name, probe_at FROM kombu_group;
+
+-- The limits.  `task`, `tenant`: NULL: of any; `rate`: starts a second; `waiting`: messages, counted up to 10,000.
+CREATE OR REPLACE VIEW broker_limit AS
+SELECT l.id, l.queue_id, l.task, l.tenant, l.per_tenant, 1 / l.seconds AS rate, l.burst,
+       (SELECT count(*) FROM (SELECT FROM durable_line AS d JOIN durable_waiting AS w ON w.line = d.id
+                               WHERE d.limit_id = l.id LIMIT 10000) AS them) AS waiting
+  FROM durable_limit AS l WHERE l.seconds > 0;
 
 CREATE OR REPLACE VIEW broker_dead_letter AS
 SELECT id, queue, task_id, user_id AS group_name, unique_key, reason, delivery_count, lost_count, enqueued_at, died_at,
@@ -175,6 +182,60 @@ LANGUAGE sql AS $$
     UPDATE {schema}durable_queue SET paused_at = NULL WHERE name = queue_name;
     SELECT pg_notify('{channel}', queue_name);
 $$;
+
+-- Let at most `rate` messages of a queue start in a second, and `burst` of them at once: those of a task by its name, of
+-- a tenant ('' is none), of each tenant by itself, or of a task and a tenant; NULL: of any.  `rate`: as Celery writes it,
+-- '10/s', '100/m', '5/h', or a number.  The limit that was there for these is changed; who waits goes on with it.
+-- Locks: the queue, which publishes and claims do not wait for, and the limit.  An error: there is no such queue, or a
+-- value that is none.
+CREATE OR REPLACE FUNCTION broker_limit(
+    queue_name text, rate text, task text DEFAULT NULL, tenant text DEFAULT NULL, per_tenant boolean DEFAULT false,
+    burst integer DEFAULT 1
+) RETURNS void
+LANGUAGE plpgsql {settings} AS $$
+#variable_conflict use_column
+DECLARE
+    pause CONSTANT double precision := durable_seconds(rate);
+    which integer;
+BEGIN
+    IF burst IS NULL OR burst NOT BETWEEN 1 AND 10000 THEN
+        RAISE EXCEPTION 'burst is a whole number from 1 to 10000, not %', burst USING errcode = 'invalid_parameter_value';
+    ELSIF broker_limit.per_tenant AND broker_limit.tenant IS NOT NULL THEN
+        RAISE EXCEPTION 'a limit is of one tenant, or of each by itself, not both' USING errcode = 'invalid_parameter_value';
+    ELSIF broker_limit.task = '' THEN
+        RAISE EXCEPTION 'the name of a task is empty' USING errcode = 'invalid_parameter_value';
+    END IF;
+    UPDATE durable_queue SET has_limits = true WHERE name = queue_name RETURNING id INTO which;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'there is no queue %', queue_name USING errcode = 'foreign_key_violation';
+    END IF;
+    INSERT INTO durable_limit AS l (queue_id, task, tenant, per_tenant, seconds, burst)
+    VALUES (which, broker_limit.task, broker_limit.tenant, coalesce(broker_limit.per_tenant, false), pause,
+            broker_limit.burst)
+    ON CONFLICT (queue_id, per_tenant, coalesce(task, ''), coalesce('=' || tenant, '')) DO UPDATE
+       SET seconds = excluded.seconds, burst = excluded.burst, changed_at = clock_timestamp()
+     WHERE (l.seconds, l.burst) IS DISTINCT FROM (excluded.seconds, excluded.burst);
+    IF FOUND THEN
+        PERFORM pg_notify('{channel}', queue_name || E'\t{rank_soon}');
+    END IF;
+END $$;
+
+-- Remove a limit; what waits for it is ready soon.  -> whether there was one.  Locks: the limit.
+CREATE OR REPLACE FUNCTION broker_unlimit(
+    queue_name text, task text DEFAULT NULL, tenant text DEFAULT NULL, per_tenant boolean DEFAULT false
+) RETURNS boolean
+LANGUAGE plpgsql {settings} AS $$
+BEGIN
+    UPDATE durable_limit AS l SET seconds = 0, changed_at = clock_timestamp()
+     WHERE l.queue_id = (SELECT id FROM durable_queue WHERE name = queue_name) AND l.seconds > 0
+       AND l.task IS NOT DISTINCT FROM broker_unlimit.task AND l.tenant IS NOT DISTINCT FROM broker_unlimit.tenant
+       AND l.per_tenant = coalesce(broker_unlimit.per_tenant, false);
+    IF NOT FOUND THEN
+        RETURN false;
+    END IF;
+    PERFORM pg_notify('{channel}', queue_name || E'\t{rank_soon}');
+    RETURN true;
+END $$;
 
 -- Put dead letters back on their queues.  -> what became of each: 'redriven', 'in the way' or 'no queue'; a letter that
 -- somebody else holds is in no row.

@@ -146,8 +146,8 @@ BEGIN
     RETURN was;
 END $$;
 
--- Put what waits of a group on another queue, its parked state with it.  What is ready stands behind what of the group
--- is there already; what is leased goes on where it is.  A message whose task has another one on that queue stays, and
+-- Put what waits of a group on another queue, its parked state with it.  What is ready, or waits for a limit of the old
+-- queue, stands behind what of the group is there already; what is leased goes on where it is.  A message whose task has another one on that queue stays, and
 -- so does a locked one: if it is parked, the group remains parked on the old queue too.  An error: there is no such
 -- queue.  Locks: the group on both queues; those messages, skipping locked ones.
 CREATE OR REPLACE FUNCTION broker_move(group_name text, old_queue text, new_queue text) RETURNS void
@@ -172,7 +172,8 @@ BEGIN
     FOR attempt IN 1..3 LOOP
         BEGIN
             WITH ready AS MATERIALIZED (
-                SELECT r.id, coalesce(r.own_rank, r.rank) AS rank, m.step FROM durable_ready AS r JOIN durable_message AS m ON m.id = r.id
+                SELECT r.id, coalesce(r.own_rank, r.rank) AS rank, m.step
+                  FROM durable_ready AS r JOIN durable_message AS m ON m.id = r.id
                  WHERE r.queue_id = old AND r.tenant = group_name
                    AND NOT EXISTS (SELECT FROM durable_message AS o WHERE o.task_id = m.task_id AND o.queue_id = new)
                    FOR NO KEY UPDATE OF m SKIP LOCKED FOR UPDATE OF r SKIP LOCKED),
@@ -181,13 +182,27 @@ BEGIN
                  WHERE w.queue_id = old AND w.tenant = group_name AND w.reason = ANY ('{eta,retry,snooze,parked}')
                    AND NOT EXISTS (SELECT FROM durable_message AS o WHERE o.task_id = m.task_id AND o.queue_id = new)
                    FOR NO KEY UPDATE OF m SKIP LOCKED FOR UPDATE OF w SKIP LOCKED),
+            limited AS MATERIALIZED (
+                SELECT w.id, w.rank, m.step, m.priority FROM durable_waiting AS w JOIN durable_message AS m ON m.id = w.id
+                 WHERE w.queue_id = old AND w.tenant = group_name AND w.reason = 'limited'
+                   AND NOT EXISTS (SELECT FROM durable_message AS o WHERE o.task_id = m.task_id AND o.queue_id = new)
+                   FOR NO KEY UPDATE OF m SKIP LOCKED FOR UPDATE OF w SKIP LOCKED),
             moved AS (
                 UPDATE durable_message SET queue_id = new
-                 WHERE id = ANY (ARRAY(SELECT id FROM ready UNION ALL SELECT id FROM waiting))),
+                 WHERE id = ANY (ARRAY(SELECT id FROM ready UNION ALL SELECT id FROM waiting
+                                       UNION ALL SELECT id FROM limited))),
             delayed AS (
                 UPDATE durable_waiting SET queue_id = new WHERE id = ANY (ARRAY(SELECT id FROM waiting))),
-            placed AS (SELECT id, sum(step) OVER (ORDER BY rank, id) - step AS ahead FROM ready),
-            target AS MATERIALIZED (SELECT durable_rank(new, group_name, 100) AS rank)
+            gone AS (DELETE FROM durable_waiting WHERE id = ANY (ARRAY(SELECT id FROM limited))),
+            placed AS (
+                SELECT id, sum(step) OVER (ORDER BY is_ready, rank, id) - step AS ahead, is_ready, priority
+                  FROM (SELECT id, rank, step, true AS is_ready, NULL::smallint AS priority FROM ready
+                        UNION ALL SELECT id, rank, step, false, priority FROM limited) AS turns),
+            target AS MATERIALIZED (SELECT durable_rank(new, group_name, 100) AS rank),
+            arrived AS (
+                INSERT INTO durable_ready (id, queue_id, tenant, rank, priority)
+                SELECT id, new, group_name, target.rank + ahead, priority FROM placed, target WHERE NOT is_ready
+                    ON CONFLICT DO NOTHING)
             UPDATE durable_ready AS r SET queue_id = new, rank = target.rank + placed.ahead, own_rank = NULL
               FROM placed, target WHERE r.id = placed.id;
             EXIT;

@@ -21,9 +21,12 @@
 -- Behind a message that took its turn before its time each message of the tenant gives its turn away, and leaves a dead
 -- entry in the index of priorities, which stays while some transaction of the server is old.  `passed` keeps them from
 -- being read again for each turn: [priority, own_rank] of the last one by tenant; what is left of that priority is behind.
+-- `limited`: each message has to be admitted (limits.sql).  One that is not leaves its turn to the next of its tenant; one
+-- whose line somebody else has is passed over with its turn.  Then the last row has no id, but in `deliveries` how many
+-- wait now, and in `retries` how many were passed over.
 -- Locks besides: the message of a turn that is filled with another one.
 CREATE OR REPLACE FUNCTION durable_take_turns(
-    which integer, most integer, owner bigint, lease double precision, from_rank bigint
+    which integer, most integer, owner bigint, lease double precision, from_rank bigint, limited boolean DEFAULT false
 ) RETURNS TABLE (message_id bigint, token text, body text, deliveries integer, retries integer, snoozes integer,
                  losses integer, place bigint)
 LANGUAGE plpgsql AS $$
@@ -34,16 +37,21 @@ DECLARE
     passed jsonb := '{}';
     shown bigint := 0;
     got integer;
+    from_id bigint := -9223372036854775808;
+    denied integer := 0;
+    skipped integer := 0;
+    said text;
 BEGIN
-    WHILE most > 0 LOOP
+    WHILE most > 0 AND denied + skipped < {most_denied} LOOP
         SELECT r.id, r.tenant, r.rank, coalesce(r.priority, 0) AS priority, coalesce(r.own_rank, r.rank) AS own_rank,
                (SELECT s.rank FROM durable_ready AS s WHERE s.id = r.id) AS seen_rank
           INTO head FROM durable_ready AS r
-         WHERE r.queue_id = which AND r.rank >= from_rank
+         WHERE r.queue_id = which AND (r.rank, r.id) >= (from_rank, from_id)
          ORDER BY r.rank, r.id LIMIT 1 FOR UPDATE OF r SKIP LOCKED;
         EXIT WHEN NOT FOUND;
         CONTINUE WHEN head.rank IS DISTINCT FROM head.seen_rank;
         from_rank := head.rank;              -- no dead entry of the index is passed twice
+        from_id := head.id;
         last := passed -> head.tenant;
         SELECT r.id, r.rank, r.priority, coalesce(r.own_rank, r.rank) AS own_rank
           INTO best FROM durable_ready AS r
@@ -62,7 +70,19 @@ BEGIN
         END IF;
         IF best.id IS NULL OR (best.priority, -best.own_rank, -best.id) <= (head.priority, -head.own_rank, -head.id) THEN
             best := head;
-        ELSIF best.rank > head.rank THEN
+        END IF;
+        IF limited THEN
+            said := durable_admit(which, best.id, head.tenant, head.rank, best.priority::smallint);
+            IF said = 'busy' THEN
+                from_id := head.id + 1;
+                skipped := skipped + 1;
+                CONTINUE;
+            ELSIF said = 'waits' THEN
+                denied := denied + 1;
+                CONTINUE;
+            END IF;
+        END IF;
+        IF best.id <> head.id AND best.rank > head.rank THEN
             UPDATE durable_ready SET rank = best.rank, own_rank = head.own_rank, priority = head.priority
              WHERE id = head.id;
             best.rank := head.rank;
@@ -82,6 +102,12 @@ BEGIN
         GET DIAGNOSTICS got = ROW_COUNT;
         most := most - got;
     END LOOP;
+    IF limited THEN
+        message_id := NULL;
+        deliveries := denied;
+        retries := skipped;
+        RETURN NEXT;
+    END IF;
 END $$;
 
 -- -> the priority that a payload of kombu's names; NULL: none, or it cannot be read.

@@ -69,7 +69,7 @@ BEGIN
         INSERT INTO durable_lease (id, queue_id, rank, token, node, until, started_at)
         VALUES (m.id, m.queue_id, place, m.lease_token, m.lease_owner, coalesce(m.visible_at, clock_timestamp()),
                 m.started_at);
-    ELSIF m.visible THEN
+    ELSIF m.visible OR m.delay_reason = 'limited' THEN  -- which meets its limit again
         INSERT INTO durable_ready (id, queue_id, tenant, rank, since, priority)
         VALUES (m.id, m.queue_id, coalesce(m.user_id, ''), place, coalesce(m.visible_at, clock_timestamp()), urgency);
     ELSE

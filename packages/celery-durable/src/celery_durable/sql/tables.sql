@@ -22,7 +22,8 @@ CREATE TABLE durable_queue (
     name varchar(200) NOT NULL UNIQUE,
     paused_at timestamptz,                  -- set: nobody claims from it
     rank_floor bigint NOT NULL DEFAULT 0,   -- below it nothing waits, or hardly anything: where to begin to read
-    has_priorities boolean NOT NULL DEFAULT false   -- a claim has found a message with one; it stays so
+    has_priorities boolean NOT NULL DEFAULT false,  -- a claim has found a message with one; it stays so
+    has_limits boolean NOT NULL DEFAULT false       -- claims look for limits, see limits.sql
 );
 
 CREATE TABLE durable_message (

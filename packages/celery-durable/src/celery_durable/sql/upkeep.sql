@@ -1,4 +1,4 @@
--- The functions that make messages ready again: what is due, held by dead nodes, parked, or given up.
+-- The functions that make messages ready again: what is due, held by dead nodes, parked, limited, or given up.
 --
 -- Locks of each: the rows it changes and those of their messages, skipping locked ones.
 
@@ -185,7 +185,7 @@ END $$;
 -- judged dead before all had time to come back.
 -- `prefetch_count`: what the node takes at once; it is written down with its queues whenever either has changed.
 -- -> (queues with ready messages, seconds until the next is due or NULL, does another node hold leases, the clock)
--- Locks besides: those of judging.
+-- Locks besides: those of judging, and of limits.
 CREATE OR REPLACE FUNCTION durable_poll(
     queues text[], me bigint, settled boolean, since timestamptz, prefetch_count integer DEFAULT NULL,
     OUT ready text[], OUT due double precision, OUT others boolean, OUT clock timestamptz
@@ -193,6 +193,7 @@ CREATE OR REPLACE FUNCTION durable_poll(
 DECLARE
     one record;
     moved integer;
+    called integer;
     coming timestamptz;
 BEGIN
     clock := clock_timestamp();
@@ -202,10 +203,25 @@ BEGIN
            IS DISTINCT FROM (durable_poll.queues, durable_poll.prefetch_count);
     -- Later than who watches: the second look would wait for the watcher's next turn if a poll took the first one.
     SELECT j.others, j.moved INTO others, moved FROM durable_judge(me, settled, 1.1) AS j;
-    FOR one IN SELECT id, name, paused_at, CASE WHEN since IS NULL THEN 0 ELSE rank_floor END AS lowest
+    FOR one IN SELECT id, name, paused_at, has_limits, CASE WHEN since IS NULL THEN 0 ELSE rank_floor END AS lowest
                  FROM durable_queue WHERE name = ANY (queues) ORDER BY id LOOP
         moved := moved + durable_promote(one.id, coalesce(since, '-infinity'), clock, settled, {batch});
         PERFORM durable_probe(one.id, clock, {batch});
+        IF one.has_limits THEN
+            PERFORM durable_keep_limits(one.id, clock, since IS NULL);
+        END IF;
+        IF one.has_limits AND one.paused_at IS NULL THEN
+            called := cardinality((durable_wake_lines(one.id, coalesce(since, '-infinity'), 100)).messages);
+            IF called > 0 THEN
+                PERFORM pg_notify('{channel}', one.name);
+            END IF;
+            -- Who claims from the queue comes when the time has come; this is for when nobody does.
+            coming := least(coming, (
+                SELECT greatest(l.wake_at, clock) + CASE WHEN l.wake_at > clock THEN interval '1 s'
+                                                         ELSE interval '0.01 s' END
+                  FROM durable_line AS l WHERE l.queue_id = one.id AND l.wake_at > coalesce(since, '-infinity')
+                 ORDER BY l.wake_at LIMIT 1));
+        END IF;
         IF one.paused_at IS NULL AND (SELECT true FROM durable_ready WHERE queue_id = one.id AND rank >= one.lowest
                                        ORDER BY rank LIMIT 1) THEN
             ready := ready || one.name::text;

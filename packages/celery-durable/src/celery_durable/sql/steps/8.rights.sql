@@ -13,12 +13,12 @@ BEGIN
          WHERE oid = 'durable_message'::regclass AND grantee <> relowner GROUP BY grantee
     LOOP
         IF 'UPDATE' = ANY (one.acts) THEN
-            EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON durable_ready, durable_lease, durable_waiting'
-                           ' TO %s', one.role);
+            EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON durable_ready, durable_lease, durable_waiting,'
+                           ' durable_limit, durable_line TO %s', one.role);
         END IF;
         IF one.acts && '{SELECT,UPDATE}' THEN
-            EXECUTE format('GRANT SELECT ON durable_ready, durable_lease, durable_waiting, broker_ready, broker_lease,'
-                           ' broker_waiting TO %s %s', one.role, CASE WHEN one.may_show THEN 'WITH GRANT OPTION' END);
+            EXECUTE format('GRANT SELECT ON durable_ready, durable_lease, durable_waiting, durable_limit, durable_line,'
+                           ' broker_ready, broker_lease, broker_waiting, broker_limit TO %s %s', one.role, CASE WHEN one.may_show THEN 'WITH GRANT OPTION' END);
         END IF;
         -- Through the view of the table's old name (stock.sql) a message and its state are one.  CASCADE: what this one
         -- gave to others they have of the view as well.
@@ -43,14 +43,14 @@ BEGIN
                        CASE WHEN one.is_grantable THEN 'WITH GRANT OPTION' END);
     END LOOP;
     DROP TABLE durable_kept_rights;
-    -- Who could read a queue's floor, and write it, claims, and does so with what a claim knows of priorities.
+    -- Who could read a queue's floor, and write it, claims, and does so with what a claim knows of priorities and limits.
     FOR one IN
         SELECT DISTINCT privilege_type AS act,
                CASE WHEN grantee = 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(grantee)) END AS role
           FROM pg_attribute CROSS JOIN LATERAL aclexplode(attacl)
          WHERE attrelid = 'durable_queue'::regclass AND attname = 'rank_floor' AND privilege_type IN ('SELECT', 'UPDATE')
     LOOP
-        EXECUTE format('GRANT %s (has_priorities) ON durable_queue TO %s', one.act, one.role);
+        EXECUTE format('GRANT %1$s (has_priorities), %1$s (has_limits) ON durable_queue TO %2$s', one.act, one.role);
     END LOOP;
     -- Who could publish, by a function or, until version 5, by writing messages, can do it by both their names.
     FOR one IN

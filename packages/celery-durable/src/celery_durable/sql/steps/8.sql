@@ -76,5 +76,6 @@ BEGIN
             one.name, 'kombu_', 'durable_'), 'rank_step', 'step'));
     END LOOP;
 END $$;
-ALTER TABLE durable_queue ADD has_priorities boolean NOT NULL DEFAULT false;
+ALTER TABLE durable_queue
+    ADD has_priorities boolean NOT NULL DEFAULT false, ADD has_limits boolean NOT NULL DEFAULT false;
 SET LOCAL enable_seqscan = on;
