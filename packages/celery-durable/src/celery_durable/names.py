@@ -9,7 +9,7 @@ BATCH = 500
 #: Messages of a group parked by one statement: half a second.
 MOST_PARKED = 10_000
 #: Messages that one claim puts in the lines of limits: each may lock a line of its own.
-MOST_DENIED = 200
+MOST_DENIED = 100
 #: How long a group that was parked by a publish is left alone.
 PROBE_SECONDS = 30.0
 #: A message of a serializable publisher is announced as due in so many seconds: the next poll ranks all of them.

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from .database import Row
 from .fleet import poll_pause, watch_pause
 from .options import Options
+from .queue_position import Budget, QueuePosition
 from .session import Session
 from .statements import Statements
 
@@ -15,75 +16,8 @@ from .statements import Statements
 JUDGED_SECONDS = 0.95
 #: Before the first claim of a session at most so many, the second for the verdict on nodes that are in doubt.
 FIRST_LOOKS = 2
-#: A whole look takes at most this share of the time: behind 100,000 dead entries one takes 20 to 50 ms, so with a larger
-#: share it would be more than one claim in a hundred.
-WHOLE_SHARE = 0.01
-#: While somebody publishes who has not seen that this node sleeps: the first and the longest pause before a look.
-UNSETTLED_SECONDS = (0.005, 0.25)
-#: Of the states of sleep, see sql/claim.sql.
-UNSETTLED = (1, 3)
-#: The floor of a queue is saved each time this many messages were claimed.
-FLOOR_MESSAGES = 2000
 #: Between whole looks a poll goes back this far: who was skipped as locked comes a little late.
 MARGIN = timedelta(seconds=5)
-
-
-class Budget:
-    """When a whole look is due again: the longer the last one took, the later."""
-
-    def __init__(self) -> None:
-        self.due_at = 0.0
-
-    def spent(self, began: float, ended: float) -> None:
-        """A whole look was taken; times of time.monotonic."""
-        self.due_at = ended + (ended - began) / WHOLE_SHARE
-
-
-class QueuePosition:
-    """Where a queue stands, as far as this node knows.
-
-    Every claimed message leaves a dead entry at the begin of the index of ready ones, and while some transaction of
-    the server is old none of them can be removed: behind 6,000 of them a claim from the begin reads 800 pages.  So a
-    claim begins where the last one did.  What has a lower rank nevertheless (it came back, or its
-    transaction was long) is found by a whole look, soon when that is cheap.
-    """
-
-    def __init__(self) -> None:
-        self.rank = 0
-        self.sleep = 0
-        self.budget = Budget()
-        self._tail_only = False
-        self._look_at: float | None = None
-        self._pause = UNSETTLED_SECONDS[0]
-        self._claimed = 0
-
-    def begin(self) -> int:
-        """The rank to read from."""
-        return 0 if monotonic() >= self.budget.due_at else self.rank
-
-    def read(self, begin: int, ranks: list[int], wanted: int, began: float) -> None:
-        """What a claim from `begin` on found."""
-        now = monotonic()
-        if begin == 0:
-            self.budget.spent(began, now)
-        self._tail_only = begin > 0 and len(ranks) < wanted
-        unsettled = self.sleep in UNSETTLED
-        self._look_at = now + self._pause if unsettled else None
-        self._pause = min(self._pause * 2, UNSETTLED_SECONDS[1]) if unsettled else UNSETTLED_SECONDS[0]
-        self._claimed += len(ranks)
-        if ranks:
-            self.rank = min(ranks)
-
-    def look_at(self) -> float:
-        """When to look next, on the clock of time.monotonic."""
-        return min(self.budget.due_at if self._tail_only else inf, inf if self._look_at is None else self._look_at)
-
-    def to_write(self) -> int | None:
-        """The rank to tell publishers and new nodes, when that is due."""
-        if self._claimed < FLOOR_MESSAGES:
-            return None
-        self._claimed = 0
-        return self.rank
 
 
 class Claim(NamedTuple):
@@ -149,7 +83,7 @@ class Reader:
         self._active, self.poll_at, self.watch_at, self._clock = True, 0.0, 0.0, None
         self._nodes, self._first_looks = 1, FIRST_LOOKS  # however many there are, its first looks come soon
         for position in self._positions.values():
-            position.sleep = 0  # its lock went with the session
+            position.sleep, position.wake_at = 0, inf  # its lock went with the session
 
     def hear(self, queue: str, delay: float | None) -> None:
         """A message is ready, or due in this many seconds."""
@@ -181,12 +115,24 @@ class Reader:
             return False
         now = monotonic()
         self._hints.update(queue for queue in self.queues if now >= self._positions[queue].look_at())
+        self._wake(now, budget)
         return any(self._room(queue, budget) for queue in self._hints)
+
+    def _wake(self, now: float, budget: int) -> None:
+        """A limit lets messages start: claim them, or without room for any let a poll tell the other nodes."""
+        for queue in self.queues:
+            position = self._positions[queue]
+            if now >= position.wake_at:
+                position.wake_at = inf
+                self._hints.add(queue)
+                if not self._room(queue, budget):
+                    self.poll_at = min(self.poll_at, now)
 
     def patience(self) -> float:
         """Seconds until there is something to look at, should nobody tell."""
         # what is hinted at and was not claimed waits for room
         looks = [self._positions[queue].look_at() for queue in self.queues if queue not in self._hints]
+        looks += [self._positions[queue].wake_at for queue in self.queues]
         return max(0.0, min([self.poll_at, self.watch_at, *looks]) - monotonic())
 
     def next(self, budget: int) -> Claim | None:
@@ -235,7 +181,8 @@ class Reader:
         """A claim was answered.  -> its rows, in their order."""
         position = self._positions[claim.queue]
         if rows and rows[-1][0] is None:
-            position.sleep = rows.pop()[3]
+            said = rows.pop()
+            position.settle(said[3], said[-1])
         position.read(claim.begin, [row[-1] for row in rows], claim.most, claim.began)
         if len(rows) < claim.most:
             self._hints.discard(claim.queue)

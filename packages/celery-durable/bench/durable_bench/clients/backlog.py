@@ -7,7 +7,7 @@ from typing import Any
 import psycopg2
 from celery_durable.options import Options
 from celery_durable.park import park
-from celery_durable.reader import QueuePosition
+from celery_durable.queue_position import QueuePosition
 from celery_durable.statements import statements
 from celery_durable.template import send_many
 from kombu import Consumer

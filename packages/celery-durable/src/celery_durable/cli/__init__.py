@@ -5,7 +5,7 @@ It needs click, which Celery brings along; nothing else of the package imports i
 
 import click
 
-from . import acting, receiving, showing
+from . import acting, limiting, receiving, showing
 
 __all__ = ["durable"]
 
@@ -17,6 +17,6 @@ def durable() -> None:
 
 for _command in (
     acting.upgrade, showing.facts, showing.dead, acting.redrive, acting.drop, acting.pause, acting.resume, acting.move,
-    receiving.receive,
+    limiting.limit, limiting.unlimit, limiting.show_limits, receiving.receive,
 ):  # fmt: skip
     durable.add_command(_command)

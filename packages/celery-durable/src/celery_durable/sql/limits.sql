@@ -211,7 +211,7 @@ BEGIN
         most := least(64, durable_line_free(rule, mine, clock) - cardinality(mine.woken));
     END IF;
     WHILE cardinality(woken) < most LOOP
-        SELECT w.id, w.tenant, w.rank, coalesce(w.priority, 0) AS priority, m.step INTO head
+        SELECT w.id, w.tenant, w.rank, coalesce(w.priority, 0::smallint) AS priority, m.step INTO head
           FROM durable_waiting AS w JOIN durable_message AS m ON m.id = w.id
          WHERE w.line = mine.id AND w.rank >= mine.rank ORDER BY w.rank, w.id LIMIT 1
            FOR NO KEY UPDATE OF m SKIP LOCKED FOR UPDATE OF w SKIP LOCKED;

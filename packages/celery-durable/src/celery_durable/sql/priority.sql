@@ -43,7 +43,7 @@ DECLARE
     said text;
 BEGIN
     WHILE most > 0 AND denied + skipped < {most_denied} LOOP
-        SELECT r.id, r.tenant, r.rank, coalesce(r.priority, 0) AS priority, coalesce(r.own_rank, r.rank) AS own_rank,
+        SELECT r.id, r.tenant, r.rank, coalesce(r.priority, 0::smallint) AS priority, coalesce(r.own_rank, r.rank) AS own_rank,
                (SELECT s.rank FROM durable_ready AS s WHERE s.id = r.id) AS seen_rank
           INTO head FROM durable_ready AS r
          WHERE r.queue_id = which AND (r.rank, r.id) >= (from_rank, from_id)
@@ -72,7 +72,7 @@ BEGIN
             best := head;
         END IF;
         IF limited THEN
-            said := durable_admit(which, best.id, head.tenant, head.rank, best.priority::smallint);
+            said := durable_admit(which, best.id, head.tenant, head.rank, best.priority);
             IF said = 'busy' THEN
                 from_id := head.id + 1;
                 skipped := skipped + 1;
