@@ -84,7 +84,7 @@ def _rate(url: str, sql: Any, rate: int, burst: int, seconds: float) -> None:
         sql.execute(WINDOW)
         [(most,)] = sql.fetchall()
     reached = (number - burst) / took
-    print(f"{rate}/s, burst {burst}: {reached:.1f}/s, {reached / rate:.3f} of it; in a second at most {most}", flush=True)
+    print(f"{rate}/s, burst {burst}: {reached:.1f}/s, {reached / rate:.3f}; in a second at most {most}", flush=True)
 
 
 @contextmanager
@@ -95,7 +95,8 @@ def _workers(url: str, number: int = 2) -> Iterator[None]:
             with (Path(folder) / f"{one}.log").open("w") as log:
                 command = [sys.executable, "-m", "celery", "-A", "durable_harness.worker_app", "worker", "-c", "2",
                            "-n", f"n{one}@bench", "-l", "warning", "--without-gossip", "--without-mingle"]  # fmt: skip
-                processes.append(subprocess.Popen(command, env=os.environ | {"BROKER_TEST_URL": url}, stdout=log, stderr=log))
+                environment = os.environ | {"BROKER_TEST_URL": url}
+                processes.append(subprocess.Popen(command, env=environment, stdout=log, stderr=log))
         try:
             with closing(psycopg2.connect(url)) as connection, connection.cursor() as sql:
                 connection.autocommit = True
@@ -127,7 +128,8 @@ def _cost(sql: Any) -> None:
                 _drain(sql, queue, most)
                 found.append((cpu_seconds([pid]) - before) / BLOCK * 1e6)
         medians = {queue: statistics.median(found) for queue, found in took.items()}
-        print(f"{most} at a time: " + ", ".join(f"{queue} {each:.0f} us" for queue, each in medians.items()), flush=True)
+        figures = ", ".join(f"{queue} {each:.0f} us" for queue, each in medians.items())
+        print(f"{most} at a time: {figures}", flush=True)
 
 
 def _drain(sql: Any, queue: str, most: int) -> None:

@@ -5,8 +5,8 @@
     limit(connection, "billing", "100/m", per_tenant=True)          # each tenant by itself
     unlimit(connection, "billing", task="shop.bill")
 
-What is over a limit waits in the database, where it holds up no other message and no worker.  Each works in the caller's
-transaction.  What counts is the delivery to a worker: sql/limits.sql.
+What is over a limit waits in the database, where it holds up no other message and no worker.  Each works in the
+caller's transaction.  What counts is the delivery to a worker: sql/limits.sql.
 """
 
 from collections.abc import Mapping
@@ -78,9 +78,7 @@ def unlimit(
     return bool(_run(connection, _UNLIMIT, given, options)[0][0])
 
 
-def list_limits(
-    connection: Any, queue: str | None = None, *, options: Mapping[str, Any] | None = None
-) -> list[Limit]:
+def list_limits(connection: Any, queue: str | None = None, *, options: Mapping[str, Any] | None = None) -> list[Limit]:
     """The limits of a queue, or of all.  connection, options: as for `producer_in`.  Locks nothing."""
     return [Limit(*row) for row in _run(connection, _LIST, {"queue": queue}, options)]
 

@@ -29,7 +29,9 @@ IN_SCHEMA = " SET search_path = {schema}, pg_temp"
 AS_OWNER = " SET search_path = {schema}, pg_temp"
 AS_OWNER_IN_CURRENT = " SET search_path FROM CURRENT"
 #: Braces around anything else are SQL's.
-_NAME = re.compile(r"\{(schema|channel|batch|most_parked|most_denied|probe|rank_soon|settings|one_plan|by_key|definer)\}")
+_NAME = re.compile(
+    r"\{(schema|channel|batch|most_parked|most_denied|probe|rank_soon|settings|one_plan|by_key|definer)\}"
+)
 
 
 def fill(statement: str, options: Options) -> str:

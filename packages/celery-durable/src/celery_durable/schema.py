@@ -31,12 +31,12 @@ from .options import read_options
 VERSION = 8
 TABLES = ("tables.sql", "states.sql")
 FUNCTIONS = (
-    "publish.sql", "claim.sql", "priority.sql", "limits.sql", "settle.sql", "upkeep.sql", "groups.sql", "dead_letters.sql",
-    "counting.sql", "group_counting.sql", "interface.sql", "publishers.sql", "moving.sql",
+    "publish.sql", "claim.sql", "priority.sql", "limits.sql", "lines.sql", "settle.sql", "upkeep.sql", "groups.sql",
+    "dead_letters.sql", "counting.sql", "group_counting.sql", "interface.sql", "publishers.sql", "moving.sql",
 )  # fmt: skip
 #: The files that older versions did not have -> the first version with it.
 ADDED = {
-    "publishers.sql": 6, "states.sql": 8, "moving.sql": 8, "priority.sql": 8, "limits.sql": 8,
+    "publishers.sql": 6, "states.sql": 8, "moving.sql": 8, "priority.sql": 8, "limits.sql": 8, "lines.sql": 8,
     "stock.sql": 8, "former.sql": 8,
 }  # fmt: skip
 #: Names of before version 8: those of kombu's own SQLAlchemy transport for its tables, and those of functions.

@@ -27,7 +27,7 @@ def _scoped(command: Any) -> Any:
 @click.command()
 @click.argument("queue")
 @click.argument("rate")
-@click.option("--burst", type=click.IntRange(1, 10_000), default=1, show_default=True, help="So many may start at once.")
+@click.option("--burst", type=click.IntRange(1, 10_000), default=1, show_default=True, help="So many start at once.")
 @_scoped
 def limit(
     context: Any, queue: str, rate: str, *, task: str | None, tenant: str | None, per_tenant: bool, burst: int
