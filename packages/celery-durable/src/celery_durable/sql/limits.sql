@@ -78,8 +78,9 @@ CREATE OR REPLACE FUNCTION durable_line_woken(mine durable_line) RETURNS bigint[
 BEGIN
     RETURN ARRAY(
         SELECT u.id FROM unnest(mine.woken) AS u (id)
-         WHERE EXISTS (SELECT FROM durable_ready AS r WHERE r.id = u.id)
-            OR EXISTS (SELECT FROM durable_waiting AS w WHERE w.id = u.id AND w.line <> mine.id));
+         WHERE EXISTS (SELECT FROM durable_ready AS r WHERE r.id = u.id AND r.queue_id = mine.queue_id)
+            OR EXISTS (SELECT FROM durable_waiting AS w
+                        WHERE w.id = u.id AND w.queue_id = mine.queue_id AND w.line <> mine.id));
 END $$;
 
 -- Write a line, whose row was last written with `before`, if it has one: while nobody waited it may have been taken away.

@@ -95,7 +95,8 @@ CREATE OR REPLACE FUNCTION durable_claim_limited(
                  losses integer, place bigint)
 LANGUAGE plpgsql AS $$
 DECLARE
-    since CONSTANT timestamptz := clock_timestamp() - interval '10 s';
+    since CONSTANT timestamptz := CASE WHEN from_rank = 0 THEN '-infinity'
+                                       ELSE clock_timestamp() - interval '10 s' END;
     called record;
     one record;
     got integer := 0;
