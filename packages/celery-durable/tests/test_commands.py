@@ -120,6 +120,25 @@ def test_a_paused_queue_delivers_nothing_until_it_is_resumed(broker: Broker, she
     assert not shell.listed("facts")[0]["paused"], "of several queues all are paused or none"
 
 
+def test_a_limit_is_set_shown_and_removed(broker: Broker, shell: Shell) -> None:
+    broker.declare("main", "other")
+    assert shell.types("limit", "main", "10/s", "--task", "shop.bill", "--burst", "3") == (
+        "limited main, task shop.bill to 10/s\n"
+    )
+    assert shell.types("limit", "main", "5/h", "--per-tenant") == "limited main, each tenant to 5/h\n"
+    assert shell.types("limit", "other", "1", "--tenant", "") == "limited other, messages without a tenant to 1\n"
+    [bill, each, none] = shell.listed("limits")
+    assert bill == {"queue": "main", "task": "shop.bill", "tenant": None, "per_tenant": False, "rate": 10.0, "burst": 3,
+                    "waiting": 0}  # fmt: skip
+    assert (each["per_tenant"], none["tenant"], shell.listed("limits", "other")) == (True, "", [none])
+    assert shell.types("limits", "main").splitlines()[1].split() == ["main", "shop.bill", "-", "no", "10.0", "3", "0"]
+    assert shell.types("unlimit", "main", "--per-tenant") == "removed the limit of main, each tenant\n"
+    assert shell.refused("unlimit", "main", "--per-tenant") == "there is no limit of main, each tenant"
+    assert shell.listed("limits", "main") == [bill]
+    assert shell.refused("limit", "nowhere", "1/s") == "there is no queue 'nowhere'"
+    assert shell.refused("limit", "main", "fast").startswith("a rate is 10/s, 100/m, 5/h or a number")
+
+
 def test_dead_letters_are_listed_redriven_and_dropped(broker: Broker, shell: Shell) -> None:
     first, second, third = bury(broker, "one", "two", "three")
     assert [row["task_id"] for row in shell.listed("dead", "--most", "2")] == ["three", "two"]

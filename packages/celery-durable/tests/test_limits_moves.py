@@ -31,7 +31,9 @@ def queue(broker: Broker) -> Limited:
 
 def test_what_waits_is_shown_and_counted_with_what_is_delayed(queue: Limited) -> None:
     assert queue.waiting() == ["waits", "last"]
-    shown = "SELECT task_id, is_ready, ready_at, delay_reason, rank, lease_token FROM broker_message WHERE task_id = 'last'"
+    shown = (
+        "SELECT task_id, is_ready, ready_at, delay_reason, rank, lease_token FROM broker_message WHERE task_id = 'last'"
+    )
     assert queue.run(shown) == [("last", False, None, "limited", None, None)]
     assert queue.run("SELECT reason, due_at FROM broker_waiting") == [("limited", None)] * 2
     [facts, _] = queue_facts(queue.connection)

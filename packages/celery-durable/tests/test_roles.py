@@ -18,6 +18,8 @@ TABLES = (
     "durable_ready",
     "durable_lease",
     "durable_waiting",
+    "durable_limit",
+    "durable_line",
     "durable_queue",
     "kombu_message",
     "kombu_queue",
@@ -30,7 +32,7 @@ TABLES = (
 )
 VIEWS = (
     "broker_message", "broker_queue", "broker_group", "broker_dead_letter", "broker_node", "broker_facts", "broker_ready",
-    "broker_lease", "broker_waiting",
+    "broker_lease", "broker_waiting", "broker_limit",
 )  # fmt: skip
 #: What workers and operators call.
 CALLS = (
@@ -50,7 +52,9 @@ CALLS = (
     "broker_delivery('a', '00000000-0000-0000-0000-000000000000')",
     "broker_fence('a', '00000000-0000-0000-0000-000000000000')",
     "broker_regroup('a', 'ann', 'main', 1, 1, 1)", "broker_request_cancel('a')",
-    "broker_pause('main')", "broker_resume('main')", "broker_redrive('{1}')", "broker_group_facts('main', NULL, 5)",
+    "broker_limit('main', '1/s')", "broker_unlimit('main')", "durable_keep_limits(1, now(), true)",
+    "durable_wake_lines(1, '-infinity', 1)", "durable_claim_limited(1, 'main', 1, 1, 15, 0, 0)",
+    "durable_admit(1, 1, 'ann', 1, 1::smallint)", "broker_pause('main')", "broker_resume('main')", "broker_redrive('{1}')", "broker_group_facts('main', NULL, 5)",
 )  # fmt: skip
 HARM = (
     "CREATE TABLE mine ()", "CREATE SCHEMA mine", "UPDATE kombu_schema SET version = 1", "DELETE FROM kombu_schema",

@@ -37,7 +37,9 @@ class Limited(Turns):
         return [task for (task,) in self.run(WAITING)]
 
     def ready(self) -> list[str]:
-        return [task for (task,) in self.run("SELECT m.task_id FROM durable_ready JOIN durable_message AS m USING (id)")]
+        return [
+            task for (task,) in self.run("SELECT m.task_id FROM durable_ready JOIN durable_message AS m USING (id)")
+        ]
 
     def later(self, seconds: float) -> None:
         """All that limits know is so much older."""

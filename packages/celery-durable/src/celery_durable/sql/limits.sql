@@ -94,9 +94,10 @@ BEGIN
 END $$;
 
 -- Let a ready message start, which the caller has locked, or put it in a line.  `place`: the rank of its turn.  What is to
--- be cancelled starts in any case.  -> 'starts'; 'waits', it is no longer ready; 'busy', nothing has happened.
+-- be cancelled starts in any case.  -> when it starts, which is now; infinity: it waits, and is no longer ready; NULL:
+-- somebody else has one of its lines, and nothing has happened.
 CREATE OR REPLACE FUNCTION durable_admit(which integer, message bigint, of_tenant text, place bigint, urgency smallint)
-RETURNS text LANGUAGE plpgsql AS $$
+RETURNS timestamptz LANGUAGE plpgsql AS $$
 DECLARE
     its record;
     named text;
@@ -112,7 +113,7 @@ DECLARE
 BEGIN
     SELECT payload, step, cancel_requested_at INTO its FROM durable_message WHERE id = message;
     IF its.cancel_requested_at IS NOT NULL THEN
-        RETURN 'starts';
+        RETURN clock_timestamp();
     END IF;
     FOR rule IN SELECT * FROM durable_limit AS l
                  WHERE l.queue_id = which AND l.seconds > 0 AND (l.tenant IS NULL OR l.tenant = of_tenant)
@@ -123,7 +124,7 @@ BEGIN
         END IF;
         whose := CASE WHEN rule.per_tenant THEN of_tenant ELSE '' END;
         IF NOT durable_line_lock(rule.id, whose) THEN
-            RETURN 'busy';
+            RETURN NULL;
         END IF;
         SELECT * INTO mine FROM durable_line AS l WHERE l.limit_id = rule.id AND l.tenant = whose
          ORDER BY l.next_at DESC LIMIT 1;
@@ -165,7 +166,7 @@ BEGIN
             PERFORM durable_line_write(after[n], before[n].next_at);
         END IF;
     END LOOP;
-    RETURN CASE WHEN barred IS NULL THEN 'starts' ELSE 'waits' END;
+    RETURN CASE WHEN barred IS NULL THEN clock ELSE 'infinity' END;
 END $$;
 
 -- Put a ready message at the end of its tenant in a line; `first`: in front of all, as it was woken.

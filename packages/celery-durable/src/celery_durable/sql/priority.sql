@@ -40,7 +40,7 @@ DECLARE
     from_id bigint := -9223372036854775808;
     denied integer := 0;
     skipped integer := 0;
-    said text;
+    starts_at timestamptz;
 BEGIN
     WHILE most > 0 AND denied + skipped < {most_denied} LOOP
         SELECT r.id, r.tenant, r.rank, coalesce(r.priority, 0::smallint) AS priority, coalesce(r.own_rank, r.rank) AS own_rank,
@@ -72,12 +72,12 @@ BEGIN
             best := head;
         END IF;
         IF limited THEN
-            said := durable_admit(which, best.id, head.tenant, head.rank, best.priority);
-            IF said = 'busy' THEN
+            starts_at := durable_admit(which, best.id, head.tenant, head.rank, best.priority);
+            IF starts_at IS NULL THEN
                 from_id := head.id + 1;
                 skipped := skipped + 1;
                 CONTINUE;
-            ELSIF said = 'waits' THEN
+            ELSIF starts_at = 'infinity' THEN
                 denied := denied + 1;
                 CONTINUE;
             END IF;
@@ -93,7 +93,7 @@ BEGIN
         leased AS (
             INSERT INTO durable_lease AS l (id, queue_id, rank, token, node, until)
             VALUES (best.id, which, best.rank, gen_random_uuid(), owner,
-                    clock_timestamp() + make_interval(secs => lease))
+                    coalesce(starts_at, clock_timestamp()) + make_interval(secs => lease))
                 ON CONFLICT DO NOTHING       -- see durable_take
             RETURNING l.token)
         SELECT m.id, leased.token::text, m.payload, m.delivery_count + 1, m.retry_count, m.snooze_count, m.lost_count,
