@@ -30,7 +30,7 @@ QUERY = re.compile(r"- metric_name: (\w+)\n(.*?)    query: \|\n((?:      [^\n]*\
 RUN = {
     ("django", "python"): 1, ("failover", "python"): 1,
     ("fastapi-and-sqlalchemy", "python"): 2,  # FastAPI is not installed here: FASTAPI takes its place
-    ("metrics", "sql"): 7, ("metrics", "yaml"): 1,  # sql_exporter is not installed here: its queries and columns are checked
+    ("limits", "python"): 1, ("limits", "sql"): 1, ("metrics", "sql"): 7, ("metrics", "yaml"): 1,  # sql_exporter is not installed here: its queries and columns are checked
     ("poolers-and-managed-servers", "python"): 2,  # both addresses are the server's; test_poolers.py has a pooler
     ("poolers-and-managed-servers", "sql"): 1, ("roles", "python"): 1, ("roles", "sql"): 4, ("sizing", "sql"): 3,
     ("upgrading", "python"): 1, ("upgrading", "sql"): 3,
@@ -212,6 +212,26 @@ def test_the_roles_of_the_page_have_their_rights(broker: Broker) -> None:
 def test_what_a_page_asks_the_server_is_answered(broker: Broker, page: str) -> None:
     answers = [broker.query(block) for block in blocks(page, "sql")]
     assert answers[-1]
+
+
+def test_limits_are_set_and_removed_as_the_page_shows(broker: Broker, capsys: pytest.CaptureFixture[str]) -> None:
+    broker.declare("billing")
+    [python], [statements] = blocks("limits", "python"), blocks("limits", "sql")
+    limits = "SELECT task, tenant, per_tenant, rate, burst FROM broker_limit ORDER BY id"
+    with closing(broker.connect()) as connection:
+        names_of(python, connection=connection)
+    left = broker.query(limits)
+    assert left == [(None, "acme", False, 2.5, 5), (None, None, True, 1.0, 1)]
+    assert capsys.readouterr().out.count("Limit(queue='billing'") == len(left)
+    first, second, look, last = filter(str.strip, statements.split(";"))
+    broker.query(first)
+    broker.query(second)
+    assert {row[:5] for row in broker.query(look)} == {
+        left[0],
+        (None, None, True, 1.0, 3),
+        ("shop.bill", None, False, 10.0, 1),
+    }
+    assert broker.query(last) == [(True,)]
 
 
 def test_a_revision_of_alembic_brings_the_version_that_it_names(
