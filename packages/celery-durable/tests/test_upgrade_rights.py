@@ -29,7 +29,10 @@ WORKER = f"""{PUBLISHER}
         TO {{role}};
     GRANT UPDATE, DELETE ON broker_message TO {{role}};
     GRANT DELETE ON broker_dead_letter TO {{role}};"""
-STATES = ("broker_ready", "broker_lease", "broker_waiting", "durable_ready", "durable_lease", "durable_waiting")
+STATES = (
+    "broker_ready", "broker_lease", "broker_waiting", "broker_limit", "durable_ready", "durable_lease", "durable_waiting",
+    "durable_limit", "durable_line",
+)  # fmt: skip
 MAY = """
     SELECT c.relname, string_agg(p, ' ' ORDER BY p) FROM pg_class AS c
      CROSS JOIN unnest('{SELECT,INSERT,UPDATE,DELETE,TRUNCATE}'::text[]) AS p
