@@ -94,6 +94,18 @@ def test_who_comes_later_does_not_pass_who_waits(queue: Limited) -> None:
     assert queue.waiting() == ["c"]
 
 
+def test_who_comes_does_not_pass_who_cannot_be_woken_just_now(broker: Broker, queue: Limited) -> None:
+    queue.limit("1/h")
+    queue.send("a", "b")
+    assert queue.tasks() == ["a"]
+    web = Limited(broker, autocommit=False)
+    web.run("SELECT broker_hold('b')")
+    queue.send("c")
+    queue.later(HOUR)
+    assert queue.claim(1) == []
+    assert queue.waiting() == ["b", "c"]
+
+
 def test_nor_does_it_take_the_start_of_who_was_woken(queue: Limited) -> None:
     queue.limit("1/h")
     queue.send("a", "b", tenant="ann")
@@ -201,8 +213,9 @@ def test_many_that_wait_hold_up_nobody(queue: Limited, limited: int) -> None:
     queue.send("last of ann", task="u", tenant="ann")
     claim = "SELECT message_id, deliveries, place FROM durable_claim('main', 1, 1, 900, 0, 0)"
     found = []
-    for _ in range(limited // 100 + 2):
+    for number in range(limited // 100 + 2):
         rows = queue.run(claim)
+        assert len(queue.waiting()) <= 100 * (number + 1)  # a claim is short, whatever waits
         if len(found) == 1 and rows[0][0] is None:
             assert rows == [(None, 0, 0)]  # awake, and to come again at once
         found += [row[0] for row in rows if row[0]]

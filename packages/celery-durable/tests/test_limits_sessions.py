@@ -5,10 +5,16 @@ from __future__ import annotations
 import random
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from math import inf
+from time import monotonic
+from typing import Any, cast
 
 import pytest
 from celery_durable.limits import limit, unlimit
+from celery_durable.options import Options
+from celery_durable.reader import Claim, Reader
+from celery_durable.session import Session
+from celery_durable.statements import statements
 from durable_harness.broker import PREFIX, Broker
 from durable_harness.limited import Limited, too_many
 from durable_harness.taker import Take, Taker
@@ -23,6 +29,7 @@ NOTE_STARTS = """
 STARTS = """
     SELECT until - interval '900 s', m.tenant, m.payload::json #>> '{headers,task}'
       FROM durable_lease JOIN durable_message AS m USING (id) ORDER BY until"""
+SQL = statements(Options())
 NO_POLL = {"poll_seconds": 60}
 
 
@@ -121,12 +128,12 @@ def test_behind_an_old_snapshot_a_start_reads_the_last_one_only(broker: Broker, 
     old.connection.set_session(isolation_level="REPEATABLE READ")
     old.run("SELECT 1 FROM durable_ready")
     queue.limit("10000/s", 10_000)
-    queue.send(*(f"{number}" for number in range(1200)))
+    queue.send(*(f"{number}" for number in range(3200)))
     for _ in range(8):
         early = blocks(queue, queue.turns()[0][0])
     while len(queue.turns()) > 50:
         queue.claim(50)
-    assert blocks(queue, queue.turns()[0][0]) < early + 60
+    assert blocks(queue, queue.turns()[0][0]) < early + 25
 
 
 def sent(broker: Broker, number: int) -> None:
@@ -146,6 +153,18 @@ def acknowledge(taker: Taker) -> int:
     while taker.got:
         taker.got.pop().ack()
     return done
+
+
+@pytest.mark.parametrize(("room", "claims"), [(1, True), (0, False)])
+def test_when_the_next_one_may_start_a_node_claims_or_without_room_polls(room: int, claims: bool) -> None:
+    reader: Any = Reader(Options(), SQL, cast("Session", None))
+    reader.add("main")
+    reader.took(Claim("main", 9, 1, monotonic(), "", {}), [(None, None, None, 0, None, None, None, 0)])
+    reader._first_looks, reader.poll_at, reader.watch_at = 0, inf, inf
+    assert reader.may_claim(room) == claims
+    assert reader.look_due() != claims
+    assert (reader.patience() == 0) != claims
+    assert not reader.may_claim(0)
 
 
 def test_a_node_that_is_full_lets_another_one_start_the_next(broker: Broker, queue: Limited, taker: Take) -> None:
