@@ -55,8 +55,8 @@ def test_the_migrations_broker_tables_are_the_ones_the_broker_asks_for(migrated_
     with raw_connection(migrated_url) as connection:
         assert schema_of(connection, prefixes=BROKER) == asked
     assert {what.split(" ")[1].split(".")[0] for what in asked if what.startswith("table ")} == {
-        "durable_queue", "durable_message", "durable_ready", "durable_lease", "durable_waiting", "kombu_group",
-        "kombu_node", "kombu_dead_letter", "kombu_broadcast", "kombu_schema", "kombu_judgement",
+        "durable_queue", "durable_message", "durable_ready", "durable_lease", "durable_waiting", "durable_limit",
+        "durable_line", "kombu_group", "kombu_node", "kombu_dead_letter", "kombu_broadcast", "kombu_schema", "kombu_judgement",
     }  # fmt: skip
 
 
