@@ -208,6 +208,21 @@ def test_a_limit_that_is_changed_is_known_at_once_by_who_waits(queue: Limited) -
     assert queue.run("SELECT changed_at FROM durable_limit") == [(None,)]
 
 
+def test_a_tenant_that_is_forgotten_is_in_no_limit(queue: Limited) -> None:
+    queue.limit("1/h", per_tenant=True)
+    queue.limit("1/h", 5, tenant="bob")
+    queue.send("bob", task="u", tenant="bob")
+    assert queue.tasks() == ["bob"]
+    [(message, token)] = queue.run("SELECT id, token::text FROM durable_lease ORDER BY id DESC LIMIT 1")
+    queue.run("SELECT durable_settle(ARRAY[%s::bigint], ARRAY[%s]::uuid[], '{}', '{}', '{}', false)", (message, token))
+    queue.run("SELECT broker_forget('bob')")
+    assert queue.run("SELECT tenant FROM broker_limit WHERE tenant <> ''") == []
+    assert queue.run("SELECT tenant FROM durable_line WHERE tenant <> ''") == []
+    queue.run("UPDATE durable_limit SET changed_at = changed_at - interval '1 min'")
+    queue.poll()
+    assert queue.run("SELECT tenant FROM durable_limit WHERE tenant IS NOT NULL") == []
+
+
 def test_the_same_limit_again_changes_nothing(queue: Limited) -> None:
     before = queue.run("SELECT * FROM durable_line")
     limit(queue.connection, "main", "1/h", task="t")

@@ -219,7 +219,8 @@ END $$;
 
 -- Take a group's name out of the tables: what a worker holds of it goes on in no group.  What waits of it should have
 -- been deleted or moved before; a group of which something is parked all the same stays.  Its dead letters are the
--- caller's to delete.  Reads all leases.  Locks: the messages of those, and the group.
+-- caller's to delete.  Its own limits are removed; a line that others use just now goes by itself later.  Reads all
+-- leases.  Locks: the messages of those, the group, its limits, and its lines if they are free.
 CREATE OR REPLACE FUNCTION broker_forget(group_name text) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -232,6 +233,10 @@ BEGIN
     UPDATE {schema}durable_message AS m SET tenant = NULL
       FROM {schema}durable_lease AS l WHERE l.id = m.id AND m.id = ANY (held);
     PERFORM {schema}durable_group_forget(queue_id, name) FROM {schema}kombu_group WHERE name = group_name;
+    UPDATE {schema}durable_limit AS r SET seconds = 0, changed_at = clock_timestamp()
+     WHERE r.tenant = group_name AND r.seconds > 0;
+    DELETE FROM {schema}durable_line AS d
+     WHERE d.tenant = group_name AND d.wake_at IS NULL AND {schema}durable_line_lock(d.limit_id, d.tenant);
     DELETE FROM {schema}kombu_broadcast AS b WHERE strpos(b::text, group_name) > 0;
 END $$;
 
