@@ -43,10 +43,22 @@ VIEWS = (
     "broker_ready",
     "broker_lease",
     "broker_waiting",
+    "broker_limit",
     "kombu_queue",
     "kombu_message",
 )
-TABLES = ("durable_queue", "durable_message", "durable_ready", "durable_lease", "durable_waiting", "kombu_schema")
+TABLES = (
+    "durable_queue", "durable_message", "durable_ready", "durable_lease", "durable_waiting", "durable_limit",
+    "durable_line", "kombu_schema",
+)  # fmt: skip
+#: Version 7 has no limits.
+NO_LIMITS = """
+    WITH gone AS (DELETE FROM durable_waiting WHERE reason = 'limited' RETURNING id, queue_id, tenant, rank),
+    placed AS (
+        SELECT id, queue_id, tenant, row_number() OVER (PARTITION BY queue_id, tenant ORDER BY rank, id) AS place FROM gone)
+    INSERT INTO durable_ready (id, queue_id, tenant, rank)
+    SELECT id, queue_id, tenant, durable_rank(queue_id, tenant, 100) + 100 * (place - 1) FROM placed
+        ON CONFLICT DO NOTHING"""
 
 
 def upgrade() -> None:
@@ -58,10 +70,10 @@ def downgrade() -> None:
     schema.lock(op.get_bind(), (*VIEWS, *TABLES, *KEPT[2:]))
     execute("0055_keep_rights.sql")
     schema.add_stock_names(op.get_bind())  # which somebody may have dropped
+    op.execute(NO_LIMITS)
     for table in KEPT:
         op.execute(f"CREATE TEMP TABLE kept_{table} ON COMMIT DROP AS SELECT * FROM {table}")
     op.execute(f"DROP VIEW {', '.join(VIEWS)}")
-    op.execute(f"DROP TABLE {', '.join((*TABLES, *KEPT[2:]))}")
     op.execute(r"""
         DO $$
         DECLARE
@@ -73,6 +85,7 @@ def downgrade() -> None:
                 EXECUTE 'DROP FUNCTION ' || one;
             END LOOP;
         END $$""")
+    op.execute(f"DROP TABLE {', '.join((*TABLES, *KEPT[2:]))}")
     schema.upgrade(op.get_bind(), to=BROKER_VERSION - 1)
     for table in KEPT:
         op.execute(f"INSERT INTO {table} OVERRIDING SYSTEM VALUE SELECT * FROM kept_{table}")

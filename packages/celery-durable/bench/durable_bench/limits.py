@@ -7,6 +7,7 @@ without limits, with a limit that nothing reaches, and with one that all have to
 
 import argparse
 import os
+import signal
 import statistics
 import subprocess
 import sys
@@ -96,7 +97,9 @@ def _workers(url: str, number: int = 2) -> Iterator[None]:
                 command = [sys.executable, "-m", "celery", "-A", "durable_harness.worker_app", "worker", "-c", "2",
                            "-n", f"n{one}@bench", "-l", "warning", "--without-gossip", "--without-mingle"]  # fmt: skip
                 environment = os.environ | {"BROKER_TEST_URL": url}
-                processes.append(subprocess.Popen(command, env=environment, stdout=log, stderr=log))
+                processes.append(
+                    subprocess.Popen(command, env=environment, stdout=log, stderr=log, start_new_session=True)
+                )
         try:
             with closing(psycopg2.connect(url)) as connection, connection.cursor() as sql:
                 connection.autocommit = True
@@ -105,9 +108,8 @@ def _workers(url: str, number: int = 2) -> Iterator[None]:
             yield
         finally:
             for process in processes:
-                process.terminate()
-            for process in processes:
-                process.wait(30)
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
 
 
 def _cost(sql: Any) -> None:
