@@ -55,7 +55,8 @@ TABLES = (
 NO_LIMITS = """
     WITH gone AS (DELETE FROM durable_waiting WHERE reason = 'limited' RETURNING id, queue_id, tenant, rank),
     placed AS (
-        SELECT id, queue_id, tenant, row_number() OVER (PARTITION BY queue_id, tenant ORDER BY rank, id) AS place FROM gone)
+        SELECT id, queue_id, tenant, row_number() OVER (PARTITION BY queue_id, tenant ORDER BY rank, id) AS place
+          FROM gone)
     INSERT INTO durable_ready (id, queue_id, tenant, rank)
     SELECT id, queue_id, tenant, durable_rank(queue_id, tenant, 100) + 100 * (place - 1) FROM placed
         ON CONFLICT DO NOTHING"""

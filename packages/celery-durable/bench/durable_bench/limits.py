@@ -1,6 +1,7 @@
 """What limits cost, and which rates they reach: `python -m durable_bench.limits rates|cost [--seconds N]`.
 
-It has a server of its own, with fsync.  `rates`: two workers of two processes, and more waiting than they may run.
+It has a server of its own, with fsync.  `rates`: two workers of two processes, and more waiting than they may run; from
+when all of that is in the line.
 `cost`: microseconds of the server's process for a message that is claimed and acknowledged, in blocks that take turns:
 without limits, with a limit that nothing reaches, and with one that all have to wait for.
 """
@@ -79,13 +80,19 @@ def _rate(url: str, sql: Any, rate: int, burst: int, seconds: float) -> None:
     sql.execute("SELECT broker_limit('main', %s, task => %s, burst => %s)", (f"{rate}/s", TASK, burst))
     with _workers(url):
         sql.execute(FILL, {"queue": "main", "body": PAYLOAD % TASK, "n": int(rate * seconds * 1.5) + 100})
+        began = time.monotonic()
+        while sql.execute("SELECT 1 FROM durable_ready OFFSET 50 LIMIT 1") or sql.fetchone():
+            time.sleep(0.05)
+        moved = time.monotonic() - began
+        sql.execute("TRUNCATE starts")
         time.sleep(seconds)
         sql.execute("SELECT count(*), extract(epoch FROM clock_timestamp() - min(at))::float8 FROM starts")
         [(number, took)] = sql.fetchall()
         sql.execute(WINDOW)
         [(most,)] = sql.fetchall()
-    reached = (number - burst) / took
-    print(f"{rate}/s, burst {burst}: {reached:.1f}/s, {reached / rate:.3f}; in a second at most {most}", flush=True)
+    reached = number / took
+    print(f"{rate}/s, burst {burst}: {reached:.1f}/s, {reached / rate:.3f}; in a second at most {most};"
+          f" moved to the line in {moved:.1f} s", flush=True)  # fmt: skip
 
 
 @contextmanager
