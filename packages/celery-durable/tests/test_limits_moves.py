@@ -130,6 +130,20 @@ def test_what_is_held_is_left_out_and_the_next_one_starts(queue: Limited) -> Non
     assert queue.tasks() == ["waits"]
 
 
+def test_what_is_held_when_it_is_woken_stops_its_line_for_two_seconds(queue: Limited) -> None:
+    queue.later(HOUR)
+    queue.poll()
+    assert queue.ready() == ["waits"]
+    web = Limited(queue.broker, autocommit=False)
+    web.run("SELECT broker_hold('waits')")
+    assert queue.tasks() == []
+    queue.later(2)
+    assert queue.tasks() == ["last"]
+    web.connection.rollback()
+    assert queue.tasks() == []
+    assert queue.waiting() == ["waits"]  # it meets its limit again
+
+
 @pytest.mark.parametrize("how", ["died", "requeue", "returned"])
 def test_who_comes_back_counts_again(queue: Limited, how: str) -> None:
     [(message, token)] = queue.run("SELECT id, token::text FROM durable_lease")
@@ -163,6 +177,25 @@ def test_a_write_by_kombus_name_lets_it_meet_its_limit_again(queue: Limited) -> 
     assert queue.ready() == ["waits"]
     assert queue.tasks() == []
     assert queue.waiting() == ["last", "waits"]
+
+
+def test_the_lease_of_version_7_gives_nothing_of_a_queue_with_limits(queue: Limited) -> None:
+    queue.send("ready", task="u")
+    lease = "SELECT l.* FROM durable_queue AS q, kombu_message_lease(q.id, 5, NULL, 900, 0) AS l WHERE q.name = %s"
+    assert queue.run(lease, ("main",)) == []
+    queue.send("elsewhere", queue="other")
+    assert len(queue.run(lease, ("other",))) == 1
+
+
+@pytest.mark.parametrize("level", ["REPEATABLE READ", "SERIALIZABLE"])
+def test_a_claim_that_would_not_see_the_starts_of_others_is_refused(queue: Limited, level: str) -> None:
+    other = Limited(queue.broker, autocommit=False)
+    other.connection.set_session(isolation_level=level)
+    for call in ("durable_claim('main', 5, NULL, 900, 0, 0)", "durable_poll('{main}', NULL, true, NULL, 4)"):
+        with pytest.raises(psycopg2.errors.ObjectNotInPrerequisiteState, match="READ COMMITTED transaction"):
+            other.run(f"SELECT {call}")
+        other.connection.rollback()
+    assert other.run("SELECT * FROM durable_claim('other', 5, NULL, 900, 0, 0)") == []
 
 
 def test_a_worker_of_version_7_keeps_the_limit(queue: Limited) -> None:
@@ -199,13 +232,50 @@ def test_a_claim_that_knows_a_removed_limit_still_loses_no_message(queue: Limite
 
 
 def test_a_limit_that_is_changed_is_known_at_once_by_who_waits(queue: Limited) -> None:
+    """The clock of the old one, an hour ahead, is never further ahead than the new one lets it be."""
     limit(queue.connection, "main", "36000/h", task="t", burst=5)
     queue.poll()
-    assert queue.tasks() == []  # it started one within the last hour still
-    queue.later(HOUR)
-    queue.poll()
+    queue.later(0.2)
     assert queue.tasks() == ["waits", "last"]
     assert queue.run("SELECT changed_at FROM durable_limit") == [(None,)]
+
+
+def test_a_burst_that_is_lowered_leaves_no_time_of_the_larger_one(queue: Limited) -> None:
+    queue.limit("1/m", 30, task="u")
+    queue.send(*(f"u{number}" for number in range(32)), task="u")
+    assert len(queue.tasks()) == 30
+    queue.limit("10/s", task="u")
+    queue.poll()
+    queue.later(0.2)
+    assert queue.tasks() == ["u30", "u31"]
+
+
+@pytest.mark.parametrize("waits", [True, False])
+def test_a_clock_of_the_server_that_is_set_back_stops_no_line(queue: Limited, waits: bool) -> None:
+    if not waits:
+        assert queue.run("SELECT durable_purge('main')") == [(2,)]
+        queue.later(0)
+    queue.run("UPDATE durable_line SET next_at = next_at + interval '10 d', wake_at = wake_at + interval '10 d'")
+    queue.poll()
+    queue.send("fresh")
+    assert queue.tasks() == []
+    queue.later(HOUR)
+    assert queue.tasks() == ["waits" if waits else "fresh"]
+
+
+def test_a_limit_that_is_removed_and_set_again_knows_nothing(queue: Limited) -> None:
+    assert unlimit(queue.connection, "main", task="t")
+    limit(queue.connection, "main", "1/h", task="t")
+    queue.send("fresh")
+    assert queue.tasks() == ["fresh"]
+    queue.poll()
+    assert queue.tasks() == []
+    for _ in range(2):
+        queue.later(HOUR)
+        queue.poll()
+        queue.tasks()
+    assert queue.waiting() == queue.ready() == []
+    assert len(list_limits(queue.connection)) == 1
 
 
 def test_a_tenant_that_is_forgotten_is_in_no_limit(queue: Limited) -> None:
@@ -246,9 +316,12 @@ def test_limits_are_listed_by_queue(queue: Limited) -> None:
     ("given", "said"),
     [
         *(({"rate": rate}, "a rate is 10/s, 100/m, 5/h or a number of starts per second, and more than 0")
-          for rate in ("", "x", "0", "0/m", "-1", "1/d", "10/", "1e9", "nan", "1/s/s")),
+          for rate in ("", "x", "0", "0/m", "-1", -1.5, "1/d", "10/", "1e9", "nan", float("nan"), float("inf"), True,
+                       "1/s/s")),
         ({"rate": "20000/s"}, "at most 10000 a second"), ({"rate": "0.00001/h"}, "at least one a year"),
         ({"burst": 0}, "burst is a whole number from 1 to 10000, not 0"), ({"burst": 10001}, "not 10001"),
+        ({"burst": 2**40}, "not 1099511627776"), ({"tenant": "t" * 501}, "has at most 500 characters"),
+        ({"task": "é" * 501}, "has at most 500 characters"),
         ({"tenant": "ann", "per_tenant": True}, "of one tenant, or of each by itself, not both"),
         ({"task": ""}, "the name of a task is empty"),
     ],
@@ -257,6 +330,43 @@ def test_what_is_no_limit_is_refused_with_a_sentence(queue: Limited, given: dict
     with pytest.raises(psycopg2.errors.InvalidParameterValue, match=said):
         limit(queue.connection, "main", **{"rate": "1/s", **given})
     assert len(list_limits(queue.connection)) == 1
+
+
+@pytest.mark.parametrize("burst", [2.5, "5", True, None])
+def test_a_burst_that_is_no_whole_number_is_refused_with_a_sentence(queue: Limited, burst: Any) -> None:
+    with pytest.raises(ValueError, match=f"burst is a whole number from 1 to 10000, not {burst!r}"):
+        limit(queue.connection, "main", "1/s", burst=burst)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("rate => NULL::text", "more than 0, not NULL"), ("rate => '1/s', burst => NULL", "to 10000, not NULL"),
+        ("rate => '1/s', burst => 2.5", "to 10000, not 2.5"), ("rate => '1/s', burst => 1099511627776", "not 10995116"),
+        ("rate => 'NaN'::float8", "not NaN"), ("rate => 'Infinity'::float8", "not Infinity"),
+    ],
+)  # fmt: skip
+def test_what_is_no_limit_is_refused_in_sql_too(queue: Limited, given: str, said: str) -> None:
+    with pytest.raises(psycopg2.errors.InvalidParameterValue, match=said):
+        queue.run(f"SELECT broker_limit('main', {given})")
+
+
+@pytest.mark.parametrize(
+    ("given", "rate"),
+    [
+        (1 / 3, 1 / 3), (10 / 3, 10 / 3), (0.1 + 0.2, 0.3), (1e-05, 1e-05), (2, 2), ("10/S", 10), ("+5/s", 5),
+        ("0.33333333333333333333/m", 1 / 180),
+    ],
+)  # fmt: skip
+def test_a_rate_may_have_any_number_of_decimals(queue: Limited, given: float | str, rate: float) -> None:
+    limit(queue.connection, "main", given, tenant="long" * 125)
+    assert list_limits(queue.connection)[-1].rate == pytest.approx(rate, rel=0.001)
+
+
+def test_a_rate_may_be_a_number_in_sql(queue: Limited) -> None:
+    for rate in ("10", "2.5", "1e-05", "0.25::float8"):
+        queue.run(f"SELECT broker_limit('other', {rate}, 'task {rate}')")
+    assert [one.rate for one in list_limits(queue.connection, "other")] == pytest.approx([10, 2.5, 1e-05, 0.25])
 
 
 def test_a_queue_that_is_not_there_has_no_limit(queue: Limited) -> None:

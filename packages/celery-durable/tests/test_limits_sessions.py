@@ -96,6 +96,43 @@ def test_a_claim_that_is_not_over_keeps_its_line_and_nothing_else(broker: Broker
     assert queue.waiting() == ["t1", "t2"]
 
 
+def hold_lines(broker: Broker) -> Limited:
+    """Somebody has the lines of all limits that are not per tenant."""
+    held = Limited(broker, autocommit=False)
+    assert held.run("SELECT durable_line_lock(id, '') FROM durable_limit") != []
+    return held
+
+
+def test_many_whose_line_somebody_has_hide_nothing_behind_them(broker: Broker, queue: Limited) -> None:
+    queue.limit("1/h", task="t")
+    queue.send(*(f"{number}" for number in range(500)), tenant="ann")
+    queue.send("u0", task="u", tenant="ann")
+    hold_lines(broker)
+    claim = "SELECT m.task_id, c.place FROM durable_claim('main', 9, NULL, 900, 0, 0) AS c LEFT JOIN durable_message AS m ON m.id = c.message_id"
+    [(started, _), (_, soon)] = queue.run(claim)
+    assert (started, soon) == ("u0", 3000)
+    assert queue.run(claim) == [(None, 20_000)]  # nothing was there to start, so it comes less soon
+    assert queue.waiting() == []
+
+
+def test_where_somebody_has_the_line_of_all_a_claim_looks_at_one_message(broker: Broker, queue: Limited) -> None:
+    queue.limit("1/h")
+    queue.send(*(f"{number}" for number in range(50)), tenant="ann")
+    hold_lines(broker)
+    turns = "SELECT message_id, deliveries, retries FROM durable_queue AS q, durable_take_turns(q.id, 9, NULL, 900, 0, true)"
+    assert queue.run(turns) == [(None, 0, 1)]
+
+
+def test_a_line_that_somebody_had_is_not_tried_again_in_a_claim(queue: Limited) -> None:
+    """Who comes later would pass who was left."""
+    queue.limit("1/h", task="t")
+    queue.send("one")
+    [(message, limit_id)] = queue.run("SELECT r.id, l.id FROM durable_ready AS r, durable_limit AS l")
+    admit = "SELECT starts_at, busy FROM durable_queue AS q, durable_admit(q.id, %s, '', 1, 0::smallint, %s)"
+    assert queue.run(admit, (message, [f"{limit_id} "])) == [(None, [f"{limit_id} "])]
+    assert queue.run(admit, (message, [])) != [(None, [])]
+
+
 def test_transactions_that_stay_open_stop_no_claim(broker: Broker, queue: Limited) -> None:
     publisher, operator = (Limited(broker, autocommit=False) for _ in range(2))
     queue.limit("1/h", task="t")

@@ -10,6 +10,8 @@ caller's transaction.  What counts is the delivery to a worker: sql/limits.sql.
 """
 
 from collections.abc import Mapping
+from decimal import Decimal
+from math import isfinite
 from typing import Any, NamedTuple
 
 from .database import runner
@@ -53,11 +55,14 @@ def limit(
 
     rate: "10/s", "100/m", "5/h", or starts in a second; tenant: "" for the messages without one; burst: so many may
     start at once after a pause.  connection, options: as for `producer_in`.
-    Locks: the queue's row, and the limit.  Raises: UnknownQueue, the driver's error for a value that is none.
+    Locks: the queue's row, and the limit.  Raises: UnknownQueue; ValueError for a burst that is no whole number; the
+    driver's error for another value that is none.
     """
+    if type(burst) is not int:  # True is one of int
+        raise ValueError(f"burst is a whole number from 1 to 10000, not {burst!r}")
     if not _run(connection, _EXISTS, {"queue": queue}, options):
         raise UnknownQueue(queue)
-    given = {"queue": queue, "rate": str(rate), "task": task, "tenant": tenant, "per_tenant": per_tenant}
+    given = {"queue": queue, "rate": _written(rate), "task": task, "tenant": tenant, "per_tenant": per_tenant}
     _run(connection, _LIMIT, {**given, "burst": burst}, options)
 
 
@@ -81,6 +86,13 @@ def unlimit(
 def list_limits(connection: Any, queue: str | None = None, *, options: Mapping[str, Any] | None = None) -> list[Limit]:
     """The limits of a queue, or of all.  connection, options: as for `producer_in`.  Locks nothing."""
     return [Limit(*row) for row in _run(connection, _LIST, {"queue": queue}, options)]
+
+
+def _written(rate: str | float) -> str:
+    """A number without an exponent, which 0.00001 has in Python; of what is none the database says so."""
+    if isinstance(rate, float) and isfinite(rate):
+        return format(Decimal(repr(float(rate))), "f")
+    return str(rate)
 
 
 def _run(

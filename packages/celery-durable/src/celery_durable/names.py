@@ -8,8 +8,10 @@ from .options import Options
 BATCH = 500
 #: Messages of a group parked by one statement: half a second.
 MOST_PARKED = 10_000
-#: Messages that one claim puts in the lines of limits: each may lock a line of its own.
-MOST_DENIED = 100
+#: Messages that one claim puts in the lines of limits one by one: others wait for who is woken by the next claim.
+MOST_DENIED = 20
+#: Messages that one claim passes over, as somebody else has their line: behind them are others.
+MOST_PASSED = 1000
 #: How long a group that was parked by a publish is left alone.
 PROBE_SECONDS = 30.0
 #: A message of a serializable publisher is announced as due in so many seconds: the next poll ranks all of them.
@@ -30,7 +32,7 @@ AS_OWNER = " SET search_path = {schema}, pg_temp"
 AS_OWNER_IN_CURRENT = " SET search_path FROM CURRENT"
 #: Braces around anything else are SQL's.
 _NAME = re.compile(
-    r"\{(schema|channel|batch|most_parked|most_denied|probe|rank_soon|settings|one_plan|by_key|definer)\}"
+    r"\{(schema|channel|batch|most_parked|most_denied|most_passed|probe|rank_soon|settings|one_plan|by_key|definer)\}"
 )
 
 
@@ -43,6 +45,7 @@ def fill(statement: str, options: Options) -> str:
         "batch": BATCH,
         "most_parked": MOST_PARKED,
         "most_denied": MOST_DENIED,
+        "most_passed": MOST_PASSED,
         "probe": PROBE_SECONDS,
         "rank_soon": RANK_SOON,
         "definer": f"SECURITY DEFINER {SETTINGS}"

@@ -54,7 +54,10 @@ CREATE OR REPLACE FUNCTION kombu_message_lease(
 ) RETURNS TABLE (
     message_id bigint, token text, body text, deliveries integer, retries integer, snoozes integer,
     losses integer, place bigint)
-LANGUAGE sql AS $$ SELECT * FROM {schema}durable_take(which, most, owner, lease, from_rank) $$;
+LANGUAGE sql AS $$
+    SELECT t.* FROM {schema}durable_queue AS q CROSS JOIN LATERAL {schema}durable_take(q.id, most, owner, lease, from_rank) AS t
+     WHERE q.id = which AND NOT q.has_limits
+$$;
 CREATE OR REPLACE FUNCTION kombu_message_settle(
     done bigint[], done_tokens uuid[], others bigint[], tokens uuid[], hows text[], careful boolean
 ) RETURNS bigint[]

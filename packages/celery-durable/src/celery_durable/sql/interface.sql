@@ -190,20 +190,26 @@ $$;
 -- value that is none.
 CREATE OR REPLACE FUNCTION broker_limit(
     queue_name text, rate text, task text DEFAULT NULL, tenant text DEFAULT NULL, per_tenant boolean DEFAULT false,
-    burst integer DEFAULT 1
+    burst numeric DEFAULT 1
 ) RETURNS void
 LANGUAGE plpgsql {settings} AS $$
 #variable_conflict use_column
 DECLARE
     pause CONSTANT double precision := durable_seconds(rate);
     which integer;
+    wrong CONSTANT text := CASE
+        WHEN burst = floor(burst) AND burst BETWEEN 1 AND 10000 THEN NULL
+        ELSE concat('burst is a whole number from 1 to 10000, not ', coalesce(left(burst::text, 100), 'NULL')) END;
 BEGIN
-    IF burst IS NULL OR burst NOT BETWEEN 1 AND 10000 THEN
-        RAISE EXCEPTION 'burst is a whole number from 1 to 10000, not %', burst USING errcode = 'invalid_parameter_value';
+    IF wrong IS NOT NULL THEN
+        RAISE EXCEPTION '%', wrong USING errcode = 'invalid_parameter_value';
     ELSIF broker_limit.per_tenant AND broker_limit.tenant IS NOT NULL THEN
         RAISE EXCEPTION 'a limit is of one tenant, or of each by itself, not both' USING errcode = 'invalid_parameter_value';
     ELSIF broker_limit.task = '' THEN
         RAISE EXCEPTION 'the name of a task is empty' USING errcode = 'invalid_parameter_value';
+    ELSIF greatest(length(broker_limit.task), length(broker_limit.tenant)) > 500 THEN
+        RAISE EXCEPTION 'the name of a task or a tenant with a limit has at most 500 characters'
+              USING errcode = 'invalid_parameter_value';
     END IF;
     UPDATE durable_queue SET has_limits = true WHERE name = queue_name RETURNING id INTO which;
     IF NOT FOUND THEN
@@ -212,13 +218,20 @@ BEGIN
     INSERT INTO durable_limit AS l (queue_id, task, tenant, per_tenant, seconds, burst)
     VALUES (which, broker_limit.task, broker_limit.tenant, coalesce(broker_limit.per_tenant, false), pause,
             broker_limit.burst)
-    ON CONFLICT (queue_id, per_tenant, coalesce(task, ''), coalesce('=' || tenant, '')) DO UPDATE
+    ON CONFLICT (queue_id, per_tenant, coalesce(task, ''), coalesce('=' || tenant, '')) WHERE seconds > 0 DO UPDATE
        SET seconds = excluded.seconds, burst = excluded.burst, changed_at = clock_timestamp()
      WHERE (l.seconds, l.burst) IS DISTINCT FROM (excluded.seconds, excluded.burst);
     IF FOUND THEN
         PERFORM pg_notify('{channel}', queue_name || E'\t{rank_soon}');
     END IF;
 END $$;
+
+-- The same; `rate`: starts in a second.
+CREATE OR REPLACE FUNCTION broker_limit(
+    queue_name text, rate double precision, task text DEFAULT NULL, tenant text DEFAULT NULL,
+    per_tenant boolean DEFAULT false, burst numeric DEFAULT 1
+) RETURNS void
+LANGUAGE sql AS $$ SELECT {schema}broker_limit(queue_name, rate::numeric::text, task, tenant, per_tenant, burst) $$;
 
 -- Remove a limit; what waits for it is ready soon.  -> whether there was one.  Locks: the limit.
 CREATE OR REPLACE FUNCTION broker_unlimit(

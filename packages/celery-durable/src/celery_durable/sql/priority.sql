@@ -22,8 +22,9 @@
 -- entry in the index of priorities, which stays while some transaction of the server is old.  `passed` keeps them from
 -- being read again for each turn: [priority, own_rank] of the last one by tenant; what is left of that priority is behind.
 -- `limited`: each message has to be admitted (limits.sql).  One that is not leaves its turn to the next of its tenant; one
--- whose line somebody else has is passed over with its turn.  Then the last row has no id, but in `deliveries` how many
--- wait now, and in `retries` how many were passed over.
+-- whose line somebody else has is passed over with its turn, of a thousand at most.  After some that one line has barred
+-- the others that it bars follow in one statement.  Then the last row has no id, but in `deliveries` how many wait now,
+-- and in `retries` how many were passed over.
 -- Locks besides: the message of a turn that is filled with another one.
 CREATE OR REPLACE FUNCTION durable_take_turns(
     which integer, most integer, owner bigint, lease double precision, from_rank bigint, limited boolean DEFAULT false
@@ -40,9 +41,11 @@ DECLARE
     from_id bigint := -9223372036854775808;
     denied integer := 0;
     skipped integer := 0;
+    busy text[] := '{}';
+    admitted record;
     starts_at timestamptz;
 BEGIN
-    WHILE most > 0 AND denied + skipped < {most_denied} LOOP
+    WHILE most > 0 AND denied < {most_denied} AND skipped < {most_passed} LOOP
         SELECT r.id, r.tenant, r.rank, coalesce(r.priority, 0::smallint) AS priority, coalesce(r.own_rank, r.rank) AS own_rank,
                (SELECT s.rank FROM durable_ready AS s WHERE s.id = r.id) AS seen_rank
           INTO head FROM durable_ready AS r
@@ -72,15 +75,21 @@ BEGIN
             best := head;
         END IF;
         IF limited THEN
-            starts_at := durable_admit(which, best.id, head.tenant, head.rank, best.priority);
-            IF starts_at IS NULL THEN
+            admitted := durable_admit(which, best.id, head.tenant, head.rank, best.priority, busy);
+            busy := admitted.busy;
+            IF admitted.starts_at IS NULL OR admitted.starts_at = '-infinity' THEN
                 from_id := head.id + 1;
                 skipped := skipped + 1;
+                EXIT WHEN admitted.starts_at = '-infinity';
                 CONTINUE;
-            ELSIF starts_at = 'infinity' THEN
+            ELSIF admitted.starts_at = 'infinity' THEN
                 denied := denied + 1;
+                IF denied = 5 THEN
+                    denied := denied + durable_line_fill(which, admitted.barred_by, head.tenant, from_rank);
+                END IF;
                 CONTINUE;
             END IF;
+            starts_at := admitted.starts_at;
         END IF;
         IF best.id <> head.id AND best.rank > head.rank THEN
             UPDATE durable_ready SET rank = best.rank, own_rank = head.own_rank, priority = head.priority

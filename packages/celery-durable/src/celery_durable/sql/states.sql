@@ -59,12 +59,13 @@ CREATE TABLE durable_limit (
     task text,                              -- of the task of this name; NULL: of any
     tenant text,                            -- of this tenant, '' for none; NULL: of any
     per_tenant boolean NOT NULL CHECK (NOT per_tenant OR tenant IS NULL),  -- each tenant by itself
-    seconds double precision NOT NULL,      -- between two starts; 0: the limit is removed, and goes with its last line
+    seconds double precision NOT NULL,      -- between two starts; 0: the limit is removed, and goes with its last line;
+                                            -- the same one set again is another one, with lines of its own
     burst integer NOT NULL,                 -- so many may start at once after a pause
     changed_at timestamptz                  -- its lines do not all know it yet
 );
 CREATE UNIQUE INDEX durable_limit_scope
-    ON durable_limit (queue_id, per_tenant, coalesce(task, ''), coalesce('=' || tenant, ''));
+    ON durable_limit (queue_id, per_tenant, coalesce(task, ''), coalesce('=' || tenant, '')) WHERE seconds > 0;
 -- What a limit knows of what it counts, for each tenant if it is per tenant: there is no row while nothing started and
 -- nobody waits.  Found by its time, of which the last one is not dead: an old transaction keeps the entries of each
 -- start.  So no index of it is unique; claims lock it by its name (durable_line_lock).
@@ -74,7 +75,7 @@ CREATE TABLE durable_line (
     limit_id integer NOT NULL,
     tenant text NOT NULL,                   -- '' if the limit is not per tenant
     next_at timestamptz NOT NULL,           -- when one more may start if none may start at once
-    woken bigint[] NOT NULL,                -- messages that may start next: they were woken, and have not started
+    woken bigint[] NOT NULL,                -- messages that may start next: they were woken, and are still ready
     wake_at timestamptz,                    -- when the next is woken; NULL: nobody waits
     rank bigint NOT NULL                    -- nobody waits below it
 );
