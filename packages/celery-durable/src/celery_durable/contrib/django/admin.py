@@ -1,4 +1,4 @@
-"""The admin: queues to pause and resume, dead letters to redrive and drop, and nodes to look at.
+"""The admin: queues to pause and resume, dead letters to redrive and drop, and nodes and limits to look at.
 
 Permissions: who may view a queue or dead letter sees it; "change" is needed to pause, resume and redrive, "delete" to
 drop.  Nothing is edited in a form.
@@ -14,7 +14,7 @@ from django.db import connections, transaction
 from celery_durable import dead_letters, queues
 
 from .aliases import broker_options, default_alias
-from .models import BrokerDeadLetter, BrokerFacts, BrokerNode
+from .models import BrokerDeadLetter, BrokerFacts, BrokerLimit, BrokerNode
 
 
 class ReadOnlyAdmin(admin.ModelAdmin):
@@ -114,3 +114,12 @@ class NodeAdmin(ReadOnlyAdmin):
 
     list_display = ("name", "is_alive", "queues", "prefetch_count", "since", "seen_at")
     ordering = ("name",)
+
+
+@admin.register(BrokerLimit)
+class LimitAdmin(ReadOnlyAdmin):
+    """Limits of starts."""
+
+    list_display = ("queue", "task", "tenant", "per_tenant", "rate", "burst", "waiting")
+    list_filter = ("per_tenant",)
+    ordering = ("queue__name", "id")

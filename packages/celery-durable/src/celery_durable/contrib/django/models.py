@@ -152,7 +152,7 @@ class BrokerReady(BrokerState):
 
 
 class BrokerWaiting(BrokerState):
-    """A message that waits.  reason: `eta`, `retry`, `snooze` or `parked`; due_at: None if it is parked."""
+    """A message that waits.  reason: `eta`, `retry`, `snooze`, `parked` or `limited`; due_at: None for the last two."""
 
     tenant = models.TextField()
     reason = models.TextField()
@@ -177,6 +177,27 @@ class BrokerLease(BrokerState):
         managed = False
         db_table = "broker_lease"
         verbose_name = "lease"
+
+
+class BrokerLimit(BrokerView):
+    """A limit of starts.  task, tenant: None: of any; rate: starts in a second; waiting: messages, up to 10,000."""
+
+    id = models.IntegerField(primary_key=True)
+    queue = models.ForeignKey(BrokerQueue, models.DO_NOTHING, db_constraint=False)
+    task = models.TextField(null=True)
+    tenant = models.TextField(null=True)
+    per_tenant = models.BooleanField()
+    rate = models.FloatField()
+    burst = models.IntegerField()
+    waiting = models.BigIntegerField()
+
+    class Meta:
+        managed = False
+        db_table = "broker_limit"
+        verbose_name = "limit"
+
+    def __str__(self) -> str:
+        return str(self.id)
 
 
 class BrokerGroup(BrokerView):

@@ -106,6 +106,31 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name="BrokerLimit",
+            fields=[
+                ("id", models.IntegerField(primary_key=True, serialize=False)),
+                (
+                    "queue",
+                    models.ForeignKey(
+                        db_constraint=False,
+                        on_delete=django.db.models.deletion.DO_NOTHING,
+                        to="celery_durable.brokerqueue",
+                    ),
+                ),
+                ("task", models.TextField(null=True)),
+                ("tenant", models.TextField(null=True)),
+                ("per_tenant", models.BooleanField()),
+                ("rate", models.FloatField()),
+                ("burst", models.IntegerField()),
+                ("waiting", models.BigIntegerField()),
+            ],
+            options={
+                "verbose_name": "limit",
+                "db_table": "broker_limit",
+                "managed": False,
+            },
+        ),
+        migrations.CreateModel(
             name="BrokerMessage",
             fields=[
                 ("id", models.BigIntegerField(primary_key=True, serialize=False)),
