@@ -1,7 +1,7 @@
 """What limits cost, and which rates they reach: `python -m durable_bench.limits rates|cost [--seconds N]`.
 
-It has a server of its own, with fsync.  `rates`: two workers of two processes, and more waiting than they may run; from
-when all of that is in the line.
+It has a server of its own, with fsync.  `rates`: two workers of two processes, and more that arrive at once than they
+may run: the starts of the first seconds, while these go into the line, and of those after.
 `cost`: microseconds of the server's process for a message that is claimed and acknowledged, in blocks that take turns:
 without limits, with a limit that nothing reaches, and with one that all have to wait for.
 """
@@ -42,7 +42,8 @@ FILL = """
         ARRAY(SELECT gen_random_uuid()::text FROM generate_series(1, %(n)s)),
         ARRAY(SELECT 'tenant' || n %% 10 FROM generate_series(1, %(n)s) AS n),
         array_fill(NULL::text, ARRAY[%(n)s]), array_fill(NULL::float8, ARRAY[%(n)s]), array_fill(100, ARRAY[%(n)s]))"""
-RATES = ((10, 1), (100, 1), (100, 10), (1000, 1), (1000, 100))
+RATES = tuple((rate, burst) for rate in (10, 100, 1000) for burst in (1, 5, 100))
+FIRST_SECONDS = 5.0
 BLOCK, ROUNDS = 400, 20
 #: What most starts in any second, beyond the rate, tell of the burst.
 WINDOW = """
@@ -81,9 +82,13 @@ def _rate(url: str, sql: Any, rate: int, burst: int, seconds: float) -> None:
     with _workers(url):
         sql.execute(FILL, {"queue": "main", "body": PAYLOAD % TASK, "n": int(rate * seconds * 1.5) + 100})
         began = time.monotonic()
-        while sql.execute("SELECT 1 FROM durable_ready OFFSET 50 LIMIT 1") or sql.fetchone():
+        while sql.execute("SELECT 1 FROM durable_ready OFFSET 100 LIMIT 1") or sql.fetchone():
             time.sleep(0.05)
         moved = time.monotonic() - began
+        time.sleep(max(0.0, FIRST_SECONDS - moved))
+        sql.execute("SELECT count(*) FROM starts")
+        [(first,)] = sql.fetchall()
+        early = (first - burst) / (time.monotonic() - began)
         sql.execute("TRUNCATE starts")
         time.sleep(seconds)
         sql.execute("SELECT count(*), extract(epoch FROM clock_timestamp() - min(at))::float8 FROM starts")
@@ -92,7 +97,8 @@ def _rate(url: str, sql: Any, rate: int, burst: int, seconds: float) -> None:
         [(most,)] = sql.fetchall()
     reached = number / took
     print(f"{rate}/s, burst {burst}: {reached:.1f}/s, {reached / rate:.3f}; in a second at most {most};"
-          f" moved to the line in {moved:.1f} s", flush=True)  # fmt: skip
+          f" at first, without the burst, {early:.1f}/s, {early / rate:.3f}; moved to the line in {moved:.1f} s",
+          flush=True)  # fmt: skip
 
 
 @contextmanager
