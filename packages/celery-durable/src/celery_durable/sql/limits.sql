@@ -12,12 +12,12 @@
 --
 -- A message waits for one limit at a time, and is barred
 --   fresh: by a limit whose line has somebody waiting, or has woken as many as may start;
---   woken by a line: by a limit that lets nobody start now, and by a faster one that keeps its starts for others whom its
---   own line has woken.  A younger one of its own tenant is none of these.
--- So the fastest line that has woken somebody, or a message of one line only, waits for nothing but the time, which passes
--- whatever others do: no messages wait for each other.  Were a woken one barred by those who wait, two lines that cross
--- would send their messages to each other and start none.  Did it pass those whom a faster line has woken, a tenant with
--- a limit of its own would be served before those without.
+--   woken by a line: by a limit that lets nobody start now, by another line in which an older one of its tenant waits, and
+--   by a faster limit that keeps its starts for others whom its own line has woken, but for younger ones of its tenant.
+-- So of the fastest line that has woken somebody a tenant's oldest one waits for nothing but the time, which passes whatever
+-- others do: no messages wait for each other.  Were a woken one barred by all who wait, two lines that cross would send
+-- their messages to each other and start none.  Did it pass those whom a faster line has woken, a tenant with a limit of
+-- its own would be served before those without.
 --
 -- Who is barred gives back all that it got: who was woken and is barred elsewhere keeps nobody from being woken in its
 -- place, after a hundredth of a second, or after `seconds` (2 s at most) where a faster line keeps its starts for others:
@@ -152,7 +152,7 @@ END $$;
 -- -> `starts_at`: when it starts, which is now; infinity: it waits, and is no longer ready; NULL: one of its lines is busy,
 -- and nothing has happened; -infinity: so it is with all of the queue.  `barred_by`: the limit whose line it is in.
 CREATE OR REPLACE FUNCTION durable_admit(
-    which integer, message bigint, of_tenant text, place bigint, urgency smallint, INOUT busy text[] DEFAULT '{}',
+    which integer, message bigint, of_tenant text, place bigint, urgency smallint, IN OUT busy text[] DEFAULT '{}',
     OUT starts_at timestamptz, OUT barred_by integer
 ) LANGUAGE plpgsql AS $$
 DECLARE
@@ -215,7 +215,11 @@ BEGIN
             END IF;
         ELSIF free <= (CASE WHEN woken_by < n THEN (
                            SELECT count(*) FROM durable_ready AS r
-                            WHERE r.id = ANY (mine.woken) AND (r.tenant <> of_tenant OR r.id < message)) ELSE 0 END) THEN
+                            WHERE r.id = ANY (mine.woken) AND (r.tenant <> of_tenant OR r.id < message)) ELSE 0 END)
+              OR woken_by <> n AND mine.wake_at IS NOT NULL AND (
+                           SELECT w.id < message AND coalesce(w.priority, 0) >= urgency FROM durable_waiting AS w
+                            WHERE w.line = mine.id AND w.tenant = of_tenant AND w.rank >= mine.rank
+                            ORDER BY w.rank LIMIT 1) THEN
             later := durable_line_stands(rule, mine, clock) + make_interval(secs => (1 - rule.burst) * rule.seconds);
             IF barred IS NULL OR later > latest THEN
                 barred := n;
