@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from random import Random
 from time import monotonic
 from typing import Any
 
@@ -214,3 +215,39 @@ def test_an_older_one_of_a_tenant_starts_before_a_younger_one_that_another_line_
     assert queue.tasks() == ["second"]
     queue.later(3600)
     assert queue.tasks() == ["third"]
+
+
+#: What a limit may be of.
+SCOPES: tuple[dict[str, Any], ...] = (
+    {}, {"task": "t"}, {"task": "u"}, {"per_tenant": True}, {"tenant": "a"}, {"tenant": "b"},
+    {"task": "t", "per_tenant": True}, {"task": "u", "tenant": "a"},
+)  # fmt: skip
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("seed", range(8))
+def test_whatever_the_limits_are_all_start_in_about_the_time_that_they_take(queue: Limited, seed: int) -> None:
+    chance = Random(seed)
+    limits = [
+        (of, chance.choice((2, 3, 5, 8, 10, 15, 20, 30)), chance.choice((1, 1, 2))) for of in chance.sample(SCOPES, 4)
+    ]
+    for of, rate, burst in limits:
+        queue.limit(f"{rate}/s", burst, **of)
+    sent = [(chance.choice("tuv"), chance.choice("aabcd")) for _ in range(80)]
+    for number, (task, tenant) in enumerate(sent):
+        queue.send(f"{number}", task=task, tenant=tenant, priority=chance.choice((None, None, None, 5)))
+    least = max(
+        (count - burst) / rate
+        for of, rate, burst in limits
+        for count in Counter(
+            tenant if "per_tenant" in of else ""
+            for task, tenant in sent
+            if of.get("task", task) == task and of.get("tenant", tenant) == tenant
+        ).values()
+    )
+    found: list[str] = []
+    for _ in range(int((2 * least + 2) / 0.2)):
+        found += pass_by(queue, 10, 0.02)
+        if len(found) == len(sent):
+            break
+    assert sorted(found) == sorted(str(number) for number in range(80))
