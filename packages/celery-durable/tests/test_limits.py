@@ -239,6 +239,18 @@ def test_a_claim_puts_few_in_lines_where_each_tenant_has_one_and_comes_again(que
     assert len(queue.waiting()) == 20
 
 
+def test_a_claim_wakes_ten_lines_and_comes_again_for_the_others(queue: Limited) -> None:
+    queue.limit("1/h", per_tenant=True)
+    for tenant in range(30):
+        queue.send(f"first {tenant}", f"second {tenant}", tenant=f"{tenant}")
+    while len(queue.waiting()) < 30:
+        queue.claim(40)
+    queue.later(HOUR)
+    claim = "SELECT message_id IS NULL, place FROM durable_claim('main', 1, NULL, 900, 0, 0)"
+    assert queue.run(claim)[-1] == (True, 0)
+    assert len(queue.waiting()) == 20
+
+
 def test_what_goes_into_a_line_at_once_stands_there_as_one_by_one(queue: Limited) -> None:
     """By turns of its tenant, and in each by priority and age; and nothing else goes with it."""
     queue.limit("1/h", task="t")
