@@ -307,6 +307,16 @@ def test_a_claim_that_started_one_is_told_when_the_next_may_start(queue: Limited
     assert queue.run(claim) == []  # one that did nothing is not told: else all nodes would come
 
 
+def test_a_claim_that_put_all_others_in_a_line_is_told_so_too(queue: Limited) -> None:
+    """Were it told to come at once, it would do nothing then, and not be told."""
+    queue.limit("2")
+    queue.send(*(f"{number}" for number in range(60)))
+    rows = queue.run("SELECT message_id IS NULL, place FROM durable_claim('main', 5, NULL, 900, 0, 0)")
+    assert [row[0] for row in rows] == [False, True]
+    assert 0 < rows[-1][1] <= 500_000
+    assert queue.ready() == []
+
+
 def test_a_node_falls_asleep_on_a_queue_with_limits_and_wakes(queue: Limited) -> None:
     queue.limit("1/h", 5)
     queue.run("SELECT durable_queue_add('main')")

@@ -80,7 +80,8 @@ def _rate(url: str, sql: Any, rate: int, burst: int, seconds: float) -> None:
     sql.execute("SELECT durable_queue_add('main')")
     sql.execute("SELECT broker_limit('main', %s, task => %s, burst => %s)", (f"{rate}/s", TASK, burst))
     with _workers(url):
-        sql.execute(FILL, {"queue": "main", "body": PAYLOAD % TASK, "n": int(rate * seconds * 1.5) + 100})
+        number = int(rate * (seconds + FIRST_SECONDS) * 1.5) + burst
+        sql.execute(FILL, {"queue": "main", "body": PAYLOAD % TASK, "n": number})
         began = time.monotonic()
         while sql.execute("SELECT 1 FROM durable_ready OFFSET 100 LIMIT 1") or sql.fetchone():
             time.sleep(0.05)

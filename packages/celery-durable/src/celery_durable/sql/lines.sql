@@ -217,7 +217,8 @@ BEGIN
             PERFORM pg_notify('{channel}', queue_name);
         END IF;
     END IF;
-    again := CASE WHEN denied >= {most_denied} THEN 0
+    again := CASE WHEN denied >= {most_denied} AND EXISTS (
+                      SELECT FROM durable_ready AS r WHERE r.queue_id = which AND r.rank >= from_rank) THEN 0
                   WHEN passed > 0 OR called.is_busy THEN CASE WHEN got > 0 THEN 3000 ELSE 20000 END ELSE (
         SELECT greatest(0, extract(epoch FROM l.wake_at - clock_timestamp()) * 1000000)::bigint FROM durable_line AS l
          WHERE l.queue_id = which AND l.wake_at > since
