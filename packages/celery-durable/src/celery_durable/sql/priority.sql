@@ -22,7 +22,7 @@
 -- entry in the index of priorities, which stays while some transaction of the server is old.  `passed` keeps them from
 -- being read again for each turn: [priority, own_rank] of the last one by tenant; what is left of that priority is behind.
 -- `limited`: each message has to be admitted (limits.sql).  One that is not leaves its turn to the next of its tenant; one
--- whose line somebody else has is passed over with its turn, of a thousand at most.  After some that one line has barred
+-- whose line somebody else has is passed over with its turn: some, or a thousand by a claim from the begin.  After some that one line has barred
 -- the others that it bars follow in one statement.  Then the last row has no id, but in `deliveries` how many wait now,
 -- and in `retries` how many were passed over.
 -- Locks besides: the message of a turn that is filled with another one.
@@ -42,10 +42,11 @@ DECLARE
     denied integer := 0;
     skipped integer := 0;
     busy text[] := '{}';
+    most_skipped CONSTANT integer := CASE WHEN from_rank = 0 THEN {most_passed} ELSE {most_denied} END;
     admitted record;
     starts_at timestamptz;
 BEGIN
-    WHILE most > 0 AND denied < {most_denied} AND skipped < {most_passed} LOOP
+    WHILE most > 0 AND denied < {most_denied} AND skipped < most_skipped LOOP
         SELECT r.id, r.tenant, r.rank, coalesce(r.priority, 0::smallint) AS priority, coalesce(r.own_rank, r.rank) AS own_rank,
                (SELECT s.rank FROM durable_ready AS s WHERE s.id = r.id) AS seen_rank
           INTO head FROM durable_ready AS r
