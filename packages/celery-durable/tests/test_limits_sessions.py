@@ -115,6 +115,15 @@ def test_many_whose_line_somebody_has_hide_nothing_behind_them(broker: Broker, q
     assert queue.waiting() == []
 
 
+def test_a_claim_from_a_rank_on_passes_over_few_whose_line_somebody_has(broker: Broker, queue: Limited) -> None:
+    """A claim from the begin looks at many, and nodes take care that these take a small share of the time."""
+    queue.limit("1/h", task="t")
+    queue.send(*(f"{number}" for number in range(50)), tenant="ann")
+    hold_lines(broker)
+    turns = "SELECT retries FROM durable_queue AS q, durable_take_turns(q.id, 9, NULL, 900, %s, true)"
+    assert [queue.run(turns, (rank,)) for rank in (0, 1)] == [[(50,)], [(20,)]]
+
+
 def test_where_somebody_has_the_line_of_all_a_claim_looks_at_one_message(broker: Broker, queue: Limited) -> None:
     queue.limit("1/h")
     queue.send(*(f"{number}" for number in range(50)), tenant="ann")
