@@ -33,7 +33,7 @@ CATALOG = """
       WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'v')
     UNION ALL SELECT 'trigger ' || relname || '.' || tgname, pg_get_triggerdef(t.oid)
       FROM pg_trigger AS t JOIN pg_class AS c ON c.oid = tgrelid
-      WHERE NOT tgisinternal AND relnamespace = 'public'::regnamespace ORDER BY 1"""
+      WHERE NOT tgisinternal AND relnamespace = 'public'::regnamespace ORDER BY 1, 2"""
 
 
 @pytest.fixture
