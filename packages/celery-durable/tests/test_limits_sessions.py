@@ -12,6 +12,7 @@ from typing import Any, cast
 import pytest
 from celery_durable.limits import limit, unlimit
 from celery_durable.options import Options
+from celery_durable.queue_position import QueuePosition
 from celery_durable.reader import Claim, Reader
 from celery_durable.session import Session
 from celery_durable.statements import statements
@@ -111,7 +112,7 @@ def test_many_whose_line_somebody_has_hide_nothing_behind_them(broker: Broker, q
     claim = "SELECT m.task_id, c.place FROM durable_claim('main', 9, NULL, 900, 0, 0) AS c LEFT JOIN durable_message AS m ON m.id = c.message_id"
     [(started, _), (_, soon)] = queue.run(claim)
     assert (started, soon) == ("u0", 3000)
-    assert queue.run(claim) == [(None, 20_000)]  # nothing was there to start, so it comes less soon
+    assert queue.run(claim) == [(None, -1)]  # nothing was there to start
     assert queue.waiting() == []
 
 
@@ -211,6 +212,17 @@ def test_when_the_next_one_may_start_a_node_claims_or_without_room_polls(room: i
     assert reader.look_due() != claims
     assert (reader.patience() == 0) != claims
     assert not reader.may_claim(0)
+
+
+def test_a_node_comes_less_and_less_soon_while_somebody_else_has_a_line_and_it_starts_nothing() -> None:
+    position = QueuePosition()
+    for pause in (0.003, 0.006, 0.012, 0.02, 0.02):
+        before = monotonic()
+        position.settle(0, -1)
+        assert before + pause <= position.wake_at <= monotonic() + pause
+    position.settle(0, 0)
+    position.settle(0, -1)
+    assert position.wake_at <= monotonic() + 0.003
 
 
 def test_a_node_that_is_full_lets_another_one_start_the_next(broker: Broker, queue: Limited, taker: Take) -> None:

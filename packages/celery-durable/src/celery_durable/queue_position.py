@@ -14,6 +14,8 @@ UNSETTLED = (1, 3)
 FLOOR_MESSAGES = 2000
 #: A limit lets the next message start a little before this node looks: one that came too soon would not come again.
 LATE_SECONDS = 0.001
+#: Somebody else had the line of a limit, and nothing else was there to start: the first and the longest pause.
+BUSY_SECONDS = (0.003, 0.02)
 
 
 class Budget:
@@ -44,12 +46,20 @@ class QueuePosition:
         self._tail_only = False
         self._look_at: float | None = None
         self._pause = UNSETTLED_SECONDS[0]
+        self._busy_pause = BUSY_SECONDS[0]
         self._claimed = 0
 
     def settle(self, sleep: int, microseconds: int | None) -> None:
-        """What a claim said at its end: the state of sleep, and when to come for the next message of a limit."""
+        """What a claim said at its end: the state of sleep, and when to come for the next message of a limit.
+
+        microseconds: None: not at all; -1: soon, as somebody else has a line.
+        """
         self.sleep = sleep
-        if microseconds is not None:
+        if microseconds == -1:
+            self.wake_at = monotonic() + self._busy_pause
+            self._busy_pause = min(self._busy_pause * 2, BUSY_SECONDS[1])
+        elif microseconds is not None:
+            self._busy_pause = BUSY_SECONDS[0]
             self.wake_at = monotonic() + microseconds / 1e6 + LATE_SECONDS * (microseconds > 0)
 
     def begin(self) -> int:

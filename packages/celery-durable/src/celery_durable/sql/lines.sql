@@ -161,8 +161,8 @@ END $$;
 
 -- As durable_claim, of a queue with limits.  The last row has in `place` the microseconds until this node should claim
 -- again: when the next of a line may start, told to who has just started some or put some in a line, so that not all
--- nodes come; at once, if there was more to put in lines than one claim does; soon, if somebody else had a line, and
--- sooner if this node has started something all the same.
+-- nodes come; at once, if there was more to put in lines than one claim does; soon, if somebody else had a line: -1 if
+-- this node has started nothing then.
 CREATE OR REPLACE FUNCTION durable_claim_limited(
     which integer, queue_name text, most integer, owner bigint, lease double precision, from_rank bigint, sleep integer
 ) RETURNS TABLE (message_id bigint, token text, body text, deliveries integer, retries integer, snoozes integer,
@@ -219,7 +219,7 @@ BEGIN
     END IF;
     again := CASE WHEN denied >= {most_denied} AND EXISTS (
                       SELECT FROM durable_ready AS r WHERE r.queue_id = which AND r.rank >= from_rank) THEN 0
-                  WHEN passed > 0 OR called.is_busy THEN CASE WHEN got > 0 THEN 3000 ELSE 20000 END ELSE (
+                  WHEN passed > 0 OR called.is_busy THEN CASE WHEN got > 0 THEN 3000 ELSE -1 END ELSE (
         SELECT greatest(0, extract(epoch FROM l.wake_at - clock_timestamp()) * 1000000)::bigint FROM durable_line AS l
          WHERE l.queue_id = which AND l.wake_at > since
            AND (got + denied > 0 OR l.wake_at < clock_timestamp() + interval '0.02 s')
