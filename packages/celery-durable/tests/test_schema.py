@@ -18,7 +18,7 @@ DIGESTS = {
     5: "f298ed7d741419d16b6be09bd47d051534948ea054a2e2b56d2ebbcbb6e36d0d",
     6: "7fbf4c49a89a2ad1b4762829d362a387d87d4c3558cbb6ff5e2e4b0008347af0",
     7: "64e5467cec05f691e3cee707af5edc5d447e0a7a0b59cfce764f92a201f6e22a",
-    8: "aaa752c440609e67fc46a5d2cadb40fc99f7fc6c82fb0077e6af1a3210b2bb99",
+    8: "96684339183b040b31118aad68cc4bdd0ad4c272f48220f0a1e65844dadbc63a",
 }
 VERSIONS = list(range(schema.OLDEST, schema.VERSION + 1))
 CATALOG = """
