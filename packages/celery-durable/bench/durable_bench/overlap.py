@@ -16,7 +16,8 @@ from typing import Any
 import psycopg2
 from celery import Celery
 from celery_durable.options import Options
-from celery_durable.reader import MARGIN, QueuePosition
+from celery_durable.queue_position import QueuePosition
+from celery_durable.reader import MARGIN
 from celery_durable.statements import statements
 from celery_durable.template import send_many
 

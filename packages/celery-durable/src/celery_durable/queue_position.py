@@ -3,8 +3,8 @@
 from math import inf
 from time import monotonic
 
-#: A whole look takes at most this share of the time: behind 100,000 dead entries one takes 20 to 50 ms, so with a larger
-#: share it would be more than one claim in a hundred.
+#: A whole look takes at most this share of the time: behind 100,000 dead entries one takes 20 to 50 ms, so with a
+#: larger share it would be more than one claim in a hundred.
 WHOLE_SHARE = 0.01
 #: While somebody publishes who has not seen that this node sleeps: the first and the longest pause before a look.
 UNSETTLED_SECONDS = (0.005, 0.25)
