@@ -277,3 +277,27 @@ def test_workers_keep_a_limit_while_one_of_them_is_killed(broker: Broker) -> Non
     limited = {number for (number,) in broker.query("SELECT DISTINCT id FROM starts ORDER BY id LIMIT 60")}
     assert len(limited) == 60
     assert too_many([at for at, number in starts if number in limited], 15, 2) == []
+
+
+def test_what_a_claim_puts_in_the_line_of_a_removed_limit_is_woken(broker: Broker, queue: Limited) -> None:
+    """The limit was removed in a transaction that stayed open, and all that knew it seemed to be over."""
+    queue.limit("1/h", task="t")
+    with broker.connect() as operator, broker.connect() as claimer, operator.cursor() as removes:
+        removes.execute("SELECT broker_unlimit('main', task => 't')")
+        removes.execute("UPDATE durable_limit SET changed_at = changed_at - interval '16 s'")
+        queue.send("first", "second", "third")
+        with claimer.cursor() as claims:
+            claims.execute("SELECT message_id FROM durable_claim('main', 3, NULL, 900, 0, 0) WHERE message_id > 0")
+            assert len(claims.fetchall()) == 1
+        operator.commit()
+        queue.poll()
+        assert queue.run("SELECT has_limits FROM durable_queue WHERE name = 'main'") == [(False,)]
+        claimer.commit()
+    operator.close()
+    claimer.close()
+    assert len(queue.waiting()) == 2
+    queue.poll()
+    assert {one.task for one in queue.claim(3)} == {"second", "third"}
+    queue.run("UPDATE durable_line SET next_at = '-infinity'")
+    queue.poll()
+    assert queue.run("SELECT count(*) FROM durable_line") == [(0,)]

@@ -2,9 +2,10 @@
 --
 -- Locks of each: as there; of a wake, the messages and where they stand, skipping locked ones.
 
--- Wake as many of a line as may start, and more while some of these wait for the turn of their tenants: its turns in their order, each filled with the tenant's best message, by priority
--- and then by age (as priority.sql does it).  Of a limit that is gone, some hundreds.  Where as many are woken as can be,
--- nothing has come of them for 2 s: what somebody holds keeps its turn, and gives its start back.  -> the messages.
+-- Wake as many of a line as may start, and more while some of these wait for the turn of their tenants: its turns in
+-- their order, each filled with the tenant's best message, by priority and then by age (as priority.sql does it).  Of a
+-- limit that is gone, some hundreds.  Where as many are woken as can be, nothing has come of them for 2 s: what somebody
+-- holds keeps its turn, and gives its start back.  -> the messages.
 CREATE OR REPLACE FUNCTION durable_line_wake(mine durable_line) RETURNS bigint[] LANGUAGE plpgsql {by_key} AS $$
 DECLARE
     clock CONSTANT timestamptz := clock_timestamp();
@@ -233,8 +234,8 @@ BEGIN
 END $$;
 
 -- Keep the limits of a queue, now and then: the lines of one that was changed are looked at now, and those whose time
--- cannot be, as the server's clock was set back; what is as if it had never started anything goes; a limit that is
--- removed goes with its lines, when no claim knows it any more.
+-- cannot be, as the server's clock was set back, or whose limit is gone; what is as if it had never started anything
+-- goes; a limit that is removed goes with its lines, when no claim knows it any more.
 CREATE OR REPLACE FUNCTION durable_keep_limits(which integer, clock timestamptz, is_whole boolean) RETURNS void
 LANGUAGE plpgsql {by_key} AS $$
 DECLARE
@@ -246,9 +247,10 @@ BEGIN
              WHERE l.queue_id = which AND l.wake_at IS NULL AND l.next_at < clock - interval '1 min'
              ORDER BY l.next_at LIMIT {batch} FOR UPDATE SKIP LOCKED));
         UPDATE durable_line SET wake_at = clock WHERE ctid = ANY (ARRAY(
-            SELECT d.ctid FROM durable_line AS d JOIN durable_limit AS l ON l.id = d.limit_id
-             WHERE d.queue_id = which AND d.wake_at > clock + interval '3 s'
-               AND d.wake_at > clock + make_interval(secs => 1 + (l.burst + 1) * l.seconds)
+            SELECT d.ctid FROM durable_line AS d LEFT JOIN durable_limit AS l ON l.id = d.limit_id
+             WHERE d.queue_id = which AND d.wake_at > clock
+               AND (l.id IS NULL OR d.wake_at > clock + interval '3 s'
+                                AND d.wake_at > clock + make_interval(secs => 1 + (l.burst + 1) * l.seconds))
              LIMIT {batch} FOR UPDATE OF d SKIP LOCKED));
     END IF;
     IF NOT EXISTS (SELECT FROM durable_limit WHERE queue_id = which AND changed_at IS NOT NULL)

@@ -194,6 +194,7 @@ DECLARE
     one record;
     moved integer;
     called integer;
+    has_lines boolean;
     coming timestamptz;
 BEGIN
     clock := clock_timestamp();
@@ -207,10 +208,14 @@ BEGIN
                  FROM durable_queue WHERE name = ANY (queues) ORDER BY id LOOP
         moved := moved + durable_promote(one.id, coalesce(since, '-infinity'), clock, settled, {batch});
         PERFORM durable_probe(one.id, clock, {batch});
-        IF one.has_limits THEN
+        -- A claim may put messages in the line of a limit that was removed while it ran.
+        has_lines := one.has_limits
+                  OR EXISTS (SELECT FROM durable_line WHERE queue_id = one.id AND wake_at IS NOT NULL)
+                  OR EXISTS (SELECT FROM durable_line WHERE queue_id = one.id AND wake_at IS NULL);
+        IF has_lines THEN
             PERFORM durable_keep_limits(one.id, clock, since IS NULL);
         END IF;
-        IF one.has_limits AND one.paused_at IS NULL THEN
+        IF has_lines AND one.paused_at IS NULL THEN
             called := cardinality((durable_wake_lines(one.id, coalesce(since, '-infinity'), 100)).messages);
             IF called > 0 THEN
                 PERFORM pg_notify('{channel}', one.name);
