@@ -3,9 +3,12 @@
 from math import inf
 from time import monotonic
 
-#: A whole look takes at most this share of the time: behind 100,000 dead entries one takes 20 to 50 ms, so with a
-#: larger share it would be more than one claim in a hundred.
-WHOLE_SHARE = 0.01
+#: A whole look takes at most this share of the time.
+WHOLE_SHARE = 0.05
+#: And what it takes longer than other claims at most this one: behind 100,000 dead entries it takes 20 to 50 ms, and
+#: with a larger share it would be more than one claim in a hundred.  The way to a far server is no part of it.
+#: A claim that was slow for another reason keeps whole looks away for so many seconds at most.
+DEAD_SHARE, DEAD_SECONDS = 0.01, 5.0
 #: While somebody publishes who has not seen that this node sleeps: the first and the longest pause before a look.
 UNSETTLED_SECONDS = (0.005, 0.25)
 #: Of the states of sleep, see sql/claim.sql.
@@ -24,9 +27,11 @@ class Budget:
     def __init__(self) -> None:
         self.due_at = 0.0
 
-    def spent(self, began: float, ended: float) -> None:
-        """A whole look was taken; times of time.monotonic."""
-        self.due_at = ended + (ended - began) / WHOLE_SHARE
+    def spent(self, began: float, ended: float, usual: float | None = None) -> None:
+        """A whole look was taken; times of time.monotonic.  usual: seconds of one that is not whole, if it is known."""
+        took = ended - began
+        dead = 0.0 if usual is None else took - usual
+        self.due_at = ended + max(took / WHOLE_SHARE, min(dead / DEAD_SHARE, DEAD_SECONDS))
 
 
 class QueuePosition:
@@ -43,6 +48,7 @@ class QueuePosition:
         self.sleep = 0
         self.wake_at = inf  # then a limit lets the next message start
         self.budget = Budget()
+        self._usual: float | None = None
         self._tail_only = False
         self._look_at: float | None = None
         self._pause = UNSETTLED_SECONDS[0]
@@ -70,7 +76,10 @@ class QueuePosition:
         """What a claim from `begin` on found."""
         now = monotonic()
         if begin == 0:
-            self.budget.spent(began, now)
+            self.budget.spent(began, now, self._usual)
+        else:
+            took = now - began
+            self._usual = took if self._usual is None else 0.8 * self._usual + 0.2 * took
         self._tail_only = begin > 0 and len(ranks) < wanted
         unsettled = self.sleep in UNSETTLED
         self._look_at = now + self._pause if unsettled else None
