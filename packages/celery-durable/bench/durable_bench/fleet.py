@@ -1,7 +1,7 @@
 """What the looks of idle nodes cost the server, by their number: `python -m durable_bench.fleet URL`.
 
 The database has the broker's tables, empty, and is on this machine.  The nodes are names whose locks one session holds,
-and another one asks in their place, as often as they would: together at most LOOKS times a second.
+and another one asks in their place, as often as they would (celery_durable.fleet).
 """
 
 import sys
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import psycopg2
-from celery_durable.fleet import LOOKS
+from celery_durable.fleet import LOOKS, longest_pause
 
 NODES = (10, 300, 1000)
 SECONDS = 6.0
@@ -35,7 +35,7 @@ def main(url: str) -> None:
         [(judges,)] = sql.fetchall()
         for number in NODES:
             _fleet(sql, number, shared=judges)
-            poll = _cost(ask, POLL, number, min(number / POLL_SECONDS, LOOKS))
+            poll = _cost(ask, POLL, number, number / longest_pause(POLL_SECONDS, number))
             sql.execute(LEASE)
             if judges:
                 watched = poll + _cost(ask, JUDGE, number, min(number / WATCH_SECONDS, LOOKS))

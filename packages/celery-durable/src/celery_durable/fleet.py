@@ -1,21 +1,25 @@
-"""How often one node of many looks: what the looks of all together cost the server does not grow with their number.
+"""How often one node of many looks, so that what the looks of all cost the server does not grow with their number.
 
-`nodes` counts those that read all queues of this one.  Each of them looks at least as often as this one, so all that is
-in one of its queues is seen about LOOKS times a second, by whichever node: a delayed message is announced by nobody if
-it is due later than `poll_seconds`, and one poll is enough to know of it.
+`nodes` counts those that read all queues of this one.
 """
 
 from random import uniform
 
 #: While other nodes hold leases, seconds between two looks for nodes that died: as sql/upkeep.sql judges them.
 WATCH_SECONDS = 1.0
-#: Many nodes of the same queues together take about so many polls a second, and as many looks at each other.
-LOOKS = 20
+#: So many polls of nodes with the same queues, and looks of theirs at each other, are enough in a second.
+POLLS, LOOKS = 20, 100
 
 
-def poll_pause(seconds: float, nodes: int) -> float:
-    """Seconds until a node that is notified polls again: its own `seconds`, or longer among many."""
-    return max(seconds, nodes / LOOKS * uniform(0.5, 1.5))  # noqa: S311  no secret
+def longest_pause(seconds: float, nodes: int) -> float:
+    """The longest time between two polls of a node that is notified: its own `seconds`, doubled as often as needed.
+
+    A delayed message that is due later than that is not announced (`durable_sooner`), so it is written down before a
+    node makes such a pause.  In steps, as it is written with each change.
+    """
+    while nodes / seconds > POLLS:
+        seconds *= 2
+    return seconds
 
 
 def watch_pause(nodes: int, ago: float = 0.0) -> float:
@@ -26,7 +30,7 @@ def watch_pause(nodes: int, ago: float = 0.0) -> float:
     one come in each second.
     """
     if nodes > LOOKS * WATCH_SECONDS:
-        return uniform(0, 2) * nodes / LOOKS  # noqa: S311
+        return uniform(0, 2) * nodes / LOOKS  # noqa: S311  no secret
     if ago == 0.0 or ago > WATCH_SECONDS:
         return WATCH_SECONDS
     return WATCH_SECONDS - ago + uniform(0.05, 0.2)  # noqa: S311

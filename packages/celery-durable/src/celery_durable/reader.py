@@ -2,11 +2,12 @@
 
 from datetime import datetime, timedelta
 from math import inf
+from random import uniform
 from time import monotonic
 from typing import Any, NamedTuple
 
 from .database import Row
-from .fleet import poll_pause, watch_pause
+from .fleet import longest_pause, watch_pause
 from .options import Options
 from .queue_position import Budget, QueuePosition
 from .session import Session
@@ -41,7 +42,7 @@ class Reader:
         self.queues: list[str] = []
         self.poll_at = self.watch_at = 0.0
         self._options, self._sql, self._session = options, sql, session
-        self._nodes, self._first_looks = 1, FIRST_LOOKS
+        self._nodes, self._first_looks, self._longest = 1, FIRST_LOOKS, options.poll_seconds
         self._positions: dict[str, QueuePosition] = {}
         self._hints: set[str] = set()
         self._spare: dict[str, int] = {}
@@ -81,7 +82,8 @@ class Reader:
         """A new session: look at everything."""
         self._hints.update(self.queues)
         self._active, self.poll_at, self.watch_at, self._clock = True, 0.0, 0.0, None
-        self._nodes, self._first_looks = 1, FIRST_LOOKS  # however many there are, its first looks come soon
+        # However many nodes there are, its first looks come soon.
+        self._nodes, self._first_looks, self._longest = 1, FIRST_LOOKS, self._options.poll_seconds
         for position in self._positions.values():
             position.sleep, position.wake_at = 0, inf  # its lock went with the session
 
@@ -220,15 +222,26 @@ class Reader:
         [(ready, due, others, self._clock, named, self._nodes)] = self._session.run(self._sql.poll, given)
         if not named and self._session.owner is not None:
             self._session.rename()
+            self._longest = self._options.poll_seconds
+        pause = self._poll_pause()
         now = monotonic()
         if whole:
             self._whole_poll.spent(began, now)
         self._hints.update(ready)
         if others is not False:
             self.watch_at = min(self.watch_at, now + watch_pause(self._nodes))
-        # who does not listen has nothing but its poll
-        pause = poll_pause(self._options.poll_seconds, self._nodes if self._options.listen else 1)
         self.poll_at = now + (pause if due is None else min(pause, due))
+
+    def _poll_pause(self) -> float:
+        """Seconds until the next poll.  A longer pause than before is written down first, and made the next time."""
+        if not self._options.listen:  # it has nothing but its polls
+            return self._options.poll_seconds
+        before, self._longest = self._longest, longest_pause(self._options.poll_seconds, self._nodes)
+        if self._longest != before:
+            self._session.run(self._sql.polls, {"owner": self._session.owner, "poll": self._longest})
+        pause = min(before, self._longest)
+        # nodes that began together do not poll together for ever
+        return pause if pause == self._options.poll_seconds else pause * uniform(0.75, 1)  # noqa: S311  no secret
 
 
 def _by_rank(row: Row) -> tuple[int, int]:

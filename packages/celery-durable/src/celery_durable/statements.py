@@ -163,6 +163,9 @@ POLL = """
            (SELECT count(*) FROM {schema}kombu_node AS n WHERE n.queues @> %(queues)s::text[])
       FROM {schema}durable_poll(%(queues)s, %(owner)s, %(settled)s, %(since)s, %(prefetch)s)"""
 
+#: The node polls less often among many, or again as often as alone.
+POLLS = "UPDATE {schema}kombu_node SET poll_seconds = %(poll)s WHERE lock = %(owner)s"
+
 REHEARSE = "SELECT {schema}durable_rehearse()"
 
 SIZE = "SELECT {schema}durable_queue_size(%(queue)s)"
@@ -242,6 +245,7 @@ class Statements:
     judge: str = JUDGE
     rehearse: str = REHEARSE
     poll: str = POLL
+    polls: str = POLLS
     size: str = SIZE
     purge: str = PURGE
     revoke: str = REVOKE
