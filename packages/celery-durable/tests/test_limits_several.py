@@ -251,3 +251,44 @@ def test_whatever_the_limits_are_all_start_in_about_the_time_that_they_take(queu
         if len(found) == len(sent):
             break
     assert sorted(found) == sorted(str(number) for number in range(80))
+
+
+@pytest.mark.parametrize(
+    "limits", [[("5/s", 1, {}), ("3/s", 10, {"task": "u"})], [("5/s", 1, {}), ("4/s", 3, {"task": "u"})]]
+)
+def test_a_task_with_a_slower_limit_keeps_its_place_among_its_tenants_others(
+    queue: Limited, limits: list[tuple[str, int, dict[str, Any]]]
+) -> None:
+    """What only the fast limit bars goes into its line by hundreds, the others one by one."""
+    for rate, burst, of in limits:
+        queue.limit(rate, burst, **of)
+    for number in range(100):
+        queue.send(f"u {number}", task="u")
+        queue.send(f"v {number}", task="v")
+    found = pass_by(queue, 300, 0.04)
+    assert kinds(found)["u"] >= 20
+    assert abs(kinds(found)["u"] - kinds(found)["v"]) <= 3
+
+
+def test_what_comes_back_from_a_worker_is_its_tenants_next_one(queue: Limited) -> None:
+    queue.limit("5/m", 5)
+    queue.send(*(f"{number}" for number in range(60)), tenant="ann")
+    taken = queue.claim(5)
+    queue.claim(5)  # moves the others into the line
+    queue.give_back(*taken)
+    assert pass_by(queue, 60, 3)[:8] == [str(number) for number in range(8)]
+
+
+def test_lines_that_somebody_holds_keep_no_other_from_being_woken(broker: Broker, queue: Limited) -> None:
+    tenants = [f"{number}" for number in range(40)]
+    queue.limit("1/h", per_tenant=True)
+    for tenant in tenants:
+        queue.send(*(f"{tenant} {number}" for number in range(3)), tenant=tenant)
+    started = kinds([one.task for _ in range(8) for one in queue.claim(40)])
+    assert started == Counter(tenants)
+    with broker.connect() as stranger, stranger.cursor() as cursor:
+        cursor.execute("SELECT durable_line_lock(limit_id, tenant) FROM durable_line WHERE tenant::integer < 15")
+        queue.later(5_000)
+        found = kinds([one.task for _ in range(8) for one in queue.claim(40)])
+    stranger.close()
+    assert found == Counter(tenants[15:])

@@ -235,8 +235,7 @@ BEGIN
         was_woken := message = ANY (mine.woken);
         mine.woken := array_remove(mine.woken, message);
         IF n = barred THEN
-            PERFORM durable_line_join(
-                mine, message, of_tenant, its.step, place, urgency, was_woken, woken_by <> n);
+            PERFORM durable_line_join(mine, message, of_tenant, its.step, place, urgency, was_woken);
         ELSIF barred IS NULL THEN
             mine.next_at := durable_line_stands(rule, mine, clock) + make_interval(secs => rule.seconds);
         END IF;
@@ -254,11 +253,11 @@ BEGIN
     barred_by := rules[barred].id;
 END $$;
 
--- Put a ready message in a line: behind its tenant's last one, or, as it was woken there, in front of all.  `by_age`: it
--- takes a turn of its tenant before the younger ones there, which take its own later; see priority.sql.
+-- Put a ready message in a line: behind its tenant's last one, or, as it was woken there, in front of all.  As it has a
+-- priority there, if only 0, it takes a turn of its tenant before the younger ones, which take its own later; see
+-- priority.sql.  It may be older than they are: it came from another line, or from a worker, or was not moved with them.
 CREATE OR REPLACE FUNCTION durable_line_join(
-    mine durable_line, message bigint, of_tenant text, step integer, place bigint, urgency smallint, first boolean,
-    by_age boolean
+    mine durable_line, message bigint, of_tenant text, step integer, place bigint, urgency smallint, first boolean
 ) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     found bigint;
@@ -274,7 +273,7 @@ BEGIN
     END IF;
     DELETE FROM durable_ready WHERE id = message;
     INSERT INTO durable_waiting AS w (id, queue_id, tenant, reason, priority, line, rank)
-    VALUES (message, mine.queue_id, of_tenant, 'limited', CASE WHEN by_age THEN urgency ELSE nullif(urgency, 0) END, mine.id,
+    VALUES (message, mine.queue_id, of_tenant, 'limited', urgency, mine.id,
             coalesce(found, greatest(mine.rank, place)))
         ON CONFLICT DO NOTHING;
 END $$;

@@ -137,6 +137,7 @@ CREATE OR REPLACE FUNCTION durable_wake_lines(
 DECLARE
     due record;
     mine durable_line;
+    had integer := 0;
 BEGIN
     IF current_setting('transaction_isolation') IN ('repeatable read', 'serializable') THEN
         RAISE EXCEPTION 'a queue with limits is read in a READ COMMITTED transaction'
@@ -147,11 +148,13 @@ BEGIN
     is_busy := false;
     FOR due IN SELECT l.limit_id, l.tenant FROM durable_line AS l
                 WHERE l.queue_id = which AND l.wake_at > since AND l.wake_at <= clock_timestamp()
-                ORDER BY l.wake_at LIMIT most LOOP
+                ORDER BY l.wake_at LIMIT 100 LOOP
+        EXIT WHEN had >= most;
         IF NOT durable_line_lock(due.limit_id, due.tenant) THEN
-            is_busy := true;
+            is_busy := true;                 -- it keeps no other one from being woken
             CONTINUE;
         END IF;
+        had := had + 1;
         SELECT * INTO mine FROM durable_line AS l WHERE l.limit_id = due.limit_id AND l.tenant = due.tenant
          ORDER BY l.next_at DESC LIMIT 1;    -- the row of before may have been taken away, and another one made
         IF mine.wake_at <= clock_timestamp() THEN
