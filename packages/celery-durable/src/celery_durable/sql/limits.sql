@@ -174,7 +174,8 @@ DECLARE
     is_kept boolean;
     is_busy boolean;
 BEGIN
-    SELECT payload, step, cancel_requested_at INTO its FROM durable_message WHERE id = message;
+    SELECT payload, step, cancel_requested_at, retry_count + snooze_count > 0 AS is_again INTO its
+      FROM durable_message WHERE id = message;
     IF its.cancel_requested_at IS NOT NULL THEN
         starts_at := clock_timestamp();
         RETURN;
@@ -235,7 +236,9 @@ BEGIN
         was_woken := message = ANY (mine.woken);
         mine.woken := array_remove(mine.woken, message);
         IF n = barred THEN
-            PERFORM durable_line_join(mine, message, of_tenant, its.step, place, urgency, was_woken);
+            PERFORM durable_line_join(
+                mine, message, of_tenant, its.step, place,
+                CASE WHEN its.is_again THEN nullif(urgency, 0) ELSE urgency END, was_woken);
         ELSIF barred IS NULL THEN
             mine.next_at := durable_line_stands(rule, mine, clock) + make_interval(secs => rule.seconds);
         END IF;
@@ -256,6 +259,7 @@ END $$;
 -- Put a ready message in a line: behind its tenant's last one, or, as it was woken there, in front of all.  As it has a
 -- priority there, if only 0, it takes a turn of its tenant before the younger ones, which take its own later; see
 -- priority.sql.  It may be older than they are: it came from another line, or from a worker, or was not moved with them.
+-- What is tried again has none, or one that is retried at once would take all turns of its tenant.
 CREATE OR REPLACE FUNCTION durable_line_join(
     mine durable_line, message bigint, of_tenant text, step integer, place bigint, urgency smallint, first boolean
 ) RETURNS void LANGUAGE plpgsql AS $$
