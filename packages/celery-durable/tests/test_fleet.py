@@ -73,7 +73,6 @@ def test_a_longer_pause_is_made_when_publishers_can_know_of_it(broker: Broker, t
         reader.poll(10)
         assert reader.poll_at < monotonic() + 5.1
         assert broker.value("SELECT durable_sooner(6)") is True  # a delay that it could miss with its next pause
-        others.rollback()
         cursor.execute("DELETE FROM kombu_node WHERE lock <= %s", (NODES,))
         others.commit()
         for _ in range(2):

@@ -86,14 +86,14 @@ def _rate(url: str, sql: Any, rate: int, burst: int, seconds: float) -> None:
         sql.execute(FILL, {"queue": "main", "body": PAYLOAD % TASK, "n": number})
         began = time.monotonic()  # of what is ready then, most was woken
         while sql.execute("SELECT 1 FROM durable_ready OFFSET 200 LIMIT 1") or sql.fetchone():
-            time.sleep(0.05)
+            time.sleep(0.05)  # between two looks
         moved = time.monotonic() - began
-        time.sleep(max(0.0, FIRST_SECONDS - moved))
+        time.sleep(max(0.0, FIRST_SECONDS - moved))  # what starts in this time is counted
         sql.execute("SELECT count(*) FROM starts")
         [(first,)] = sql.fetchall()
         early = (first - burst) / (time.monotonic() - began)
         sql.execute("TRUNCATE starts")
-        time.sleep(seconds)
+        time.sleep(seconds)  # and in this
         sql.execute("SELECT count(*), extract(epoch FROM clock_timestamp() - min(at))::float8 FROM starts")
         [(number, took)] = sql.fetchall()
         sql.execute(WINDOW)
@@ -120,7 +120,7 @@ def _workers(url: str, number: int = 2) -> Iterator[None]:
             with closing(psycopg2.connect(url)) as connection, connection.cursor() as sql:
                 connection.autocommit = True
                 while sql.execute("SELECT count(queues) FROM kombu_node") or sql.fetchone() != (number,):
-                    time.sleep(0.1)
+                    time.sleep(0.1)  # between two looks
             yield
         finally:
             for process in processes:

@@ -33,4 +33,4 @@ def watch_pause(nodes: int, ago: float = 0.0) -> float:
         return uniform(0, 2) * nodes / LOOKS  # noqa: S311  no secret
     if ago == 0.0 or ago > WATCH_SECONDS:
         return WATCH_SECONDS
-    return WATCH_SECONDS - ago + uniform(0.05, 0.2)  # noqa: S311
+    return WATCH_SECONDS - ago + uniform(0.05, 0.2)  # noqa: S311  no secret

@@ -238,7 +238,7 @@ class Reader:
             return self._options.poll_seconds
         before, self._longest = self._longest, longest_pause(self._options.poll_seconds, self._nodes)
         if self._longest != before:
-            self._session.run(self._sql.polls, {"owner": self._session.owner, "poll": self._longest})
+            self._session.run(self._sql.note_pause, {"owner": self._session.owner, "poll": self._longest})
         pause = min(before, self._longest)
         # nodes that began together do not poll together for ever
         return pause if pause == self._options.poll_seconds else pause * uniform(0.75, 1)  # noqa: S311  no secret

@@ -164,7 +164,7 @@ POLL = """
       FROM {schema}durable_poll(%(queues)s, %(owner)s, %(settled)s, %(since)s, %(prefetch)s)"""
 
 #: The node polls less often among many, or again as often as alone.
-POLLS = "UPDATE {schema}kombu_node SET poll_seconds = %(poll)s WHERE lock = %(owner)s"
+NOTE_PAUSE = "UPDATE {schema}kombu_node SET poll_seconds = %(poll)s WHERE lock = %(owner)s"
 
 REHEARSE = "SELECT {schema}durable_rehearse()"
 
@@ -245,7 +245,7 @@ class Statements:
     judge: str = JUDGE
     rehearse: str = REHEARSE
     poll: str = POLL
-    polls: str = POLLS
+    note_pause: str = NOTE_PAUSE
     size: str = SIZE
     purge: str = PURGE
     revoke: str = REVOKE

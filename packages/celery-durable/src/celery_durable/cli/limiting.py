@@ -33,9 +33,9 @@ def limit(
     context: Any, queue: str, rate: str, *, task: str | None, tenant: str | None, per_tenant: bool, burst: int
 ) -> None:
     """Let messages of QUEUE start at RATE: 10/s, 100/m, 5/h, or a number in a second.  Over all workers together."""
-    scope = {"task": task, "tenant": tenant, "per_tenant": per_tenant}
+    scope: dict[str, Any] = {"task": task, "tenant": tenant, "per_tenant": per_tenant}
     with session(context.app) as (connection, options):
-        limits.limit(connection, queue, rate, burst=burst, options=options, **scope)  # type: ignore[arg-type]
+        limits.limit(connection, queue, rate, burst=burst, options=options, **scope)
     click.echo(f"limited {_named(queue, **scope)} to {rate}")
 
 
@@ -44,9 +44,9 @@ def limit(
 @_scoped
 def unlimit(context: Any, queue: str, *, task: str | None, tenant: str | None, per_tenant: bool) -> None:
     """Remove a limit of QUEUE.  The exit code is 1 if there is none."""
-    scope = {"task": task, "tenant": tenant, "per_tenant": per_tenant}
+    scope: dict[str, Any] = {"task": task, "tenant": tenant, "per_tenant": per_tenant}
     with session(context.app) as (connection, options):
-        found = limits.unlimit(connection, queue, options=options, **scope)  # type: ignore[arg-type]
+        found = limits.unlimit(connection, queue, options=options, **scope)
     if not found:
         raise click.ClickException(f"there is no limit of {_named(queue, **scope)}")
     click.echo(f"removed the limit of {_named(queue, **scope)}")

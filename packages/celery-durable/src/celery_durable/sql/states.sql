@@ -37,7 +37,7 @@ CREATE TABLE durable_waiting (
     tenant text NOT NULL,
     reason text NOT NULL CHECK (reason IN ('eta', 'retry', 'snooze', 'parked', 'limited')),
     due_at timestamptz CHECK ((due_at IS NULL) = (reason IN ('parked', 'limited'))),  -- ready then; the others are woken
-    priority smallint,                      -- its message's; 0: of a limited one that gave its turn away
+    priority smallint,                      -- its message's; of a limited one 0, too, if it goes by its age
     line bigint CHECK ((line IS NULL) = (reason <> 'limited')),  -- of a limited one: where it waits, and its place there
     rank bigint
 );
