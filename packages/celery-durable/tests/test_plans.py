@@ -50,8 +50,8 @@ def of_messages(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def test_a_claim_reads_the_index_of_ready_messages_only(crowded: Broker) -> None:
     given = {"queue": "main", "count": 32, "owner": 1, "lease": 15, "floor": 0, "sleep": 0}
     found = explain(crowded, SQL.claim, given, times=10)
-    assert {node.get("Index Name") for node in of_messages(found)} == {
-        "durable_ready_order", "durable_ready_prioritized", "durable_ready_pkey", "durable_message_pkey",
+    assert {node.get("Index Name", node["Node Type"]) for node in of_messages(found)} == {
+        "durable_ready_order", "durable_ready_prioritized", "Tid Scan", "durable_message_pkey",
     }  # fmt: skip
     assert "Sort" not in {node["Node Type"] for node in found}
     assert sum(node.get("Rows Removed by Filter", 0) for node in found) == 0
@@ -127,6 +127,73 @@ def test_a_tenant_reads_its_own_though_the_plan_was_made_for_few_of_two(
     ]  # fmt: skip
     assert "durable_ready_tenant" in {node["Index Name"] for node in found}
     assert sum(node.get("Rows Removed by Filter", 0) for node in found) == 0
+
+
+#: Each finds messages by their ids.  A lease and a message have no other index with an id in it.
+_LEASED = "FROM durable_lease JOIN durable_message USING (id) WHERE durable_lease.queue_id = 1 ORDER BY id DESC LIMIT 1"
+_READY = "(SELECT task_id FROM durable_message WHERE id = (SELECT max(id) FROM durable_ready WHERE queue_id = 1))"
+_WOKEN = "ROW(1, 3, 1, '', now(), (SELECT array_agg(id) FROM durable_ready WHERE queue_id = 3), now(), 0)::durable_line"
+BY_IDS = {
+    "a claim": "SELECT * FROM durable_claim('main', 8, NULL, 15, 0, 0)",
+    "a claim by priorities": "SELECT * FROM durable_take_turns(1, 5, NULL, 15, 0)",
+    "a claim under a limit": "SELECT * FROM durable_claim('slow', 8, NULL, 15, 0, 0)",
+    "what is put into a line": "SELECT durable_line_fill(3, 1, '', 0)",
+    "what was woken for a limit": f"SELECT durable_line_woken({_WOKEN}, true)",
+    "what of that is ready": f"SELECT durable_line_woken({_WOKEN}, false)",
+    "a park": "SELECT broker_park('main', 'ann', 60)",
+    "a park of a task": f"SELECT broker_park('main', 'ann', 60, {_READY})",
+    "a wake": "SELECT broker_wake('main', 'bob', 3)",
+    "what is due": "SELECT durable_promote(1, '-infinity', now(), false, 8)",
+    "a poll": "SELECT * FROM durable_poll(ARRAY['main', 'slow'], 1, true, NULL, 5)",
+    "a move": "SELECT broker_move('ann', 'main', 'other')",
+    "a move of a task": f"SELECT broker_regroup({_READY}, 'bob', 'other', 100, 5, 60)",
+    "a cancellation": f"SELECT broker_request_cancel({_READY})",
+    "a deletion": f"SELECT broker_delete({_READY})",
+    "a hold": f"SELECT broker_hold({_READY})",
+    "a start": f"SELECT broker_start(task_id, token) {_LEASED}",
+    "a delivery": f"SELECT broker_delivery(task_id, token) {_LEASED}",
+    "a finish": f"SELECT broker_finish(task_id, token) {_LEASED}",
+    "a retry": f"SELECT durable_retry(task_id, token, 'main', '{{}}', 5, false, false, NULL, NULL) {_LEASED}",
+    "where it stands": f"SELECT durable_lease_token(0), m.* FROM broker_message AS m WHERE task_id = {_READY}",
+}
+
+
+def test_a_message_is_not_looked_up_in_all_of_an_index(database: Database, broker: Broker) -> None:
+    """Beside an old transaction a vacuum says that a table with pages is empty, and each index is equally cheap."""
+    database.make()
+    for table in TABLES:
+        broker.query(f"ALTER TABLE {table} SET (autovacuum_enabled = off)")
+    broker.query("INSERT INTO kombu_queue (name) VALUES ('main'), ('other'), ('slow')")
+    broker.query("SELECT broker_limit('slow', '10/s')")
+    old = broker.connect()
+    with old.cursor() as cursor:
+        cursor.execute("CREATE TABLE held (); SELECT pg_current_xact_id()")
+    ready, due = (fill.replace("''", "'ann'").replace("+ interval", "- interval") for fill in (READY, DELAYED))
+    broker.query(ready, 3_000, "main")
+    broker.query("SELECT count(*) FROM durable_claim('main', 3000, NULL, 15, 0, 0)")
+    for fill in (ready, due):
+        broker.query(fill, 3_000, "main")
+    for table in TABLES:
+        broker.query(f"DELETE FROM {table}")
+    broker.query(f"VACUUM ANALYZE {', '.join(TABLES)}")
+    assert broker.query("SELECT reltuples FROM pg_class WHERE relname = ANY (%s)", list(TABLES)) == [(0,)] * 4
+    for fill, queue in ((ready, "main"), (due, "main"), (ready, "slow")):
+        broker.query(fill, 20, queue)
+    broker.query("SELECT count(*) FROM durable_claim('main', 5, NULL, 900, 0, 0)")
+    broker.query(due.replace("'ann', 'eta', now() - interval '1 h'", "'bob', 'parked', NULL"), 20, "main")
+    broker.query("INSERT INTO kombu_group (queue_id, name, probe_at, probe_seconds) VALUES (1, 'bob', now(), 30)")
+    whole = {name: looked_through(explain(broker, statement, {})) for name, statement in BY_IDS.items()}
+    old.rollback()
+    old.close()
+    assert {name: indexes for name, indexes in whole.items() if indexes} == {}
+
+
+def looked_through(found: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    """The indexes, with what was looked for, that do not begin with the id of it."""
+    read = [node for node in of_messages(found) if "Index Name" in node]
+    assert read
+    said = [(node["Index Name"], node.get("Index Cond", "") + node.get("Filter", "")) for node in read]
+    return [(index, what) for index, what in said if not index.endswith("_pkey") and re.search(r"\bid = ", what)]
 
 
 def test_a_fence_reads_an_index_though_its_plan_was_made_for_one_page(database: Database, broker: Broker) -> None:

@@ -8,7 +8,7 @@ WHOLE_SHARE = 0.05
 #: And what it takes longer than other claims at most this one: behind 100,000 dead entries it takes 20 to 50 ms, and
 #: with a larger share it would be more than one claim in a hundred.  The way to a far server is no part of it.
 #: For that the next one is put off by so many seconds at most, as a claim may be slow for another reason.
-DEAD_SHARE, DEAD_SECONDS = 0.01, 5.0
+DEAD_SHARE, DEAD_SECONDS = 0.01, 10.0
 #: While somebody publishes who has not seen that this node sleeps: the first and the longest pause before a look.
 UNSETTLED_SECONDS = (0.005, 0.25)
 #: Of the states of sleep, see sql/claim.sql.

@@ -2,7 +2,7 @@
 
     from celery_durable import schema
 
-    schema.upgrade(connection, to=8)    # a psycopg2 connection, or a SQLAlchemy Connection or Session; then commit
+    schema.upgrade(connection, to=9)    # a psycopg2 connection, or a SQLAlchemy Connection or Session; then commit
 
 Call it from a migration of Alembic or Django, or by hand, whenever the package has changed.  A migration names the
 version that it brings: then it makes the same tables and functions with each later package.  A worker never upgrades:
@@ -28,7 +28,7 @@ from .options import read_options
 
 #: Of the tables and functions in `sql/`.  It grows with each change of them; tests/test_schema.py holds that.  A file
 #: that changes is first copied to `sql/VERSION/`, where `read` finds what an older version had.
-VERSION = 8
+VERSION = 9
 TABLES = ("tables.sql", "states.sql")
 FUNCTIONS = (
     "publish.sql", "claim.sql", "priority.sql", "limits.sql", "lines.sql", "settle.sql", "upkeep.sql", "groups.sql",
@@ -56,15 +56,24 @@ STEPS: Mapping[int, str | None] = {
     6: "6.sql",
     7: "7.sql",
     8: "8.sql",
+    9: "9.sql",
 }
 #: What follows when all functions and views are there.
 RIGHTS_STEPS = {8: "8.rights.sql"}
-#: The first version whose step takes them all before it changes anything, and what it takes; see sql/locks.sql.
-LOCKS_FROM = 8
+#: What version 8 turns from a table into a view, or changes.
 REPLACED = (
     "broker_facts", "broker_node", "broker_group", "broker_dead_letter", "broker_queue", "broker_message",
     "kombu_queue", "kombu_group", "kombu_message", "kombu_node", "kombu_judgement", "kombu_dead_letter",
 )  # fmt: skip
+#: What a step takes, all at once, before anything is changed; see sql/locks.sql.
+LOCKS: Mapping[int, tuple[str, ...]] = {
+    8: REPLACED,
+    9: (
+        "broker_facts", "broker_node", "broker_group", "broker_dead_letter", "broker_queue", "broker_message",
+        "broker_ready", "broker_lease", "broker_waiting", "broker_limit", "kombu_queue", "kombu_message",
+        "durable_ready", "durable_waiting",
+    ),
+}  # fmt: skip
 
 _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('{channel} schema', 0))"
 _IS_THERE = """
@@ -105,7 +114,7 @@ def upgrade(connection: Any, options: Mapping[str, Any] | None = None, *, to: in
     -> the version that the database has then.  connection: psycopg2's, or a Connection or Session of SQLAlchemy;
     options: as of `current`; a schema that they name is created; to: OLDEST to VERSION.  A database of that version or
     a later one is left as it is.  Safe at once from many processes: the others wait for the commit of the first.
-    Locks: an advisory lock, and the tables that a step changes: those of version 8 all at once, for which nobody waits
+    Locks: an advisory lock, and the tables that a step changes: from version 8 on all at once, for which nobody waits
     longer than 0.3 s until they are had.  Raises: NewerSchema, OlderSchema, ValueError for another version, the
     driver's LockNotAvailable when a transaction has one of the tables for 15 s; nothing is changed then.
     """
@@ -125,7 +134,8 @@ def upgrade(connection: Any, options: Mapping[str, Any] | None = None, *, to: in
     if has_stock_names:
         names += stock(to)
     passed = range(found + 1, to + 1) if found is not None else range(0)
-    locks = [_locks(REPLACED)] if LOCKS_FROM in passed else []
+    taken = dict.fromkeys(name for version in passed for name in LOCKS.get(version, ()))
+    locks = [_locks([*taken])] if taken else []
     steps = [*locks, *(step(version) for version in passed)]
     rights = [_step_text(RIGHTS_STEPS[version]) for version in passed if version in RIGHTS_STEPS]
     [(patience,)] = database.run(_PATIENCE)
@@ -141,6 +151,17 @@ def lock(connection: Any, relations: Sequence[str], options: Mapping[str, Any] |
     relations: their names, in order; connection, options: as of `upgrade`.  Raises: the driver's LockNotAvailable.
     """
     _run_in_place(_Database(connection, options), [_locks(relations)])
+
+
+def replace_functions(connection: Any, to: int, options: Mapping[str, Any] | None = None) -> None:
+    """Put the functions and views of an older version back, for migrations that go back to its tables.
+
+    connection, options: as of `upgrade`.  They must have the signatures and columns of now.
+    """
+    database = _Database(connection, options)
+    [(has_stock_names,)] = database.run(_HAS_STOCK_NAMES)
+    names = [*functions(to), *(stock(to) if has_stock_names else ())]
+    _run_in_place(database, [read(name, to) for name in names])
 
 
 def add_stock_names(connection: Any, options: Mapping[str, Any] | None = None) -> None:

@@ -3,6 +3,9 @@
 -- Lease up to `most` ready messages of one queue in their order, beginning to read at a rank.  Their rows of
 -- durable_message are only read: who holds one keeps nobody from claiming it.  It has the settings of the claim that
 -- calls it.  OFFSET 0 keeps the planner from reading all payloads for a join.
+-- Rows that are locked are found again by their place, here and in the other files: nobody changes it meanwhile.  By
+-- their ids they might be looked for in a whole index, as after a vacuum beside an old transaction the statistics say
+-- that a table with pages is empty, and then all indexes with an id are equally cheap.
 CREATE OR REPLACE FUNCTION durable_take(
     which integer, most integer, owner bigint, lease double precision, from_rank bigint
 ) RETURNS TABLE (message_id bigint, token text, body text, deliveries integer, retries integer, snoozes integer,
@@ -11,8 +14,8 @@ LANGUAGE plpgsql AS $$
 BEGIN
     RETURN QUERY
     WITH taken AS (
-        DELETE FROM durable_ready AS r WHERE r.id = ANY (ARRAY(
-               SELECT n.id FROM durable_ready AS n
+        DELETE FROM durable_ready AS r WHERE r.ctid = ANY (ARRAY(
+               SELECT n.ctid FROM durable_ready AS n
                 WHERE n.queue_id = which AND n.rank >= from_rank
                 ORDER BY n.rank, n.id LIMIT most FOR UPDATE SKIP LOCKED))
         RETURNING r.id, r.rank),

@@ -15,11 +15,11 @@ DECLARE
     claimed bigint := (SELECT id FROM durable_message WHERE task_id = task AND queue_id = which);
     unspent bigint := coalesce((SELECT rank FROM durable_lease WHERE id = claimed),
                                (SELECT rank FROM durable_ready WHERE id = claimed));
-    chosen bigint[];
+    chosen tid[];
     parked integer;
 BEGIN
-    SELECT array_agg(id), least(min(rank), unspent) INTO chosen, unspent FROM (
-        SELECT r.id, r.rank FROM durable_ready AS r JOIN durable_message AS m ON m.id = r.id
+    SELECT array_agg(place), least(min(rank), unspent) INTO chosen, unspent FROM (
+        SELECT r.ctid AS place, r.rank FROM durable_ready AS r JOIN durable_message AS m ON m.id = r.id
          WHERE r.queue_id = which AND r.tenant = of_tenant AND m.cancel_requested_at IS NULL
          ORDER BY r.rank DESC LIMIT {most_parked}
            FOR NO KEY UPDATE OF m SKIP LOCKED FOR UPDATE OF r SKIP LOCKED) AS ready;
@@ -27,7 +27,7 @@ BEGIN
     SELECT which, of_tenant, clock_timestamp() + make_interval(secs => seconds), seconds, unspent WHERE which IS NOT NULL
     ON CONFLICT (queue_id, name) DO UPDATE
        SET probe_at = excluded.probe_at, probe_seconds = excluded.probe_seconds, rank = least(g.rank, excluded.rank);
-    WITH gone AS (DELETE FROM durable_ready WHERE id = ANY (chosen) RETURNING id, nullif(priority, 0) AS priority)
+    WITH gone AS (DELETE FROM durable_ready WHERE ctid = ANY (chosen) RETURNING id, nullif(priority, 0) AS priority)
     INSERT INTO durable_waiting (id, queue_id, tenant, reason, priority)
     SELECT id, which, of_tenant, 'parked', priority FROM gone
         ON CONFLICT DO NOTHING;

@@ -129,11 +129,13 @@ CREATE OR REPLACE FUNCTION durable_line_woken(mine durable_line, idle boolean DE
 LANGUAGE plpgsql AS $$
 BEGIN
     IF idle THEN
-        RETURN ARRAY(SELECT r.id FROM durable_ready AS r
-                      WHERE r.id = ANY (mine.woken) AND r.queue_id = mine.queue_id FOR UPDATE SKIP LOCKED);
+        RETURN ARRAY(SELECT w.id FROM unnest(mine.woken) AS u (id) CROSS JOIN LATERAL (
+                         SELECT r.id, r.queue_id FROM durable_ready AS r WHERE r.id = u.id OFFSET 0
+                            FOR UPDATE SKIP LOCKED) AS w
+                      WHERE w.queue_id = mine.queue_id);
     END IF;
     RETURN ARRAY(SELECT u.id FROM unnest(mine.woken) AS u (id)
-                  WHERE EXISTS (SELECT FROM durable_ready AS r WHERE r.id = u.id AND r.queue_id = mine.queue_id));
+                  WHERE (SELECT r.queue_id FROM durable_ready AS r WHERE r.id = u.id) = mine.queue_id);
 END $$;
 
 -- Write a line, whose row was last written with `before`, if it has one: while nobody waited it may have been taken away.
@@ -215,8 +217,9 @@ BEGIN
                 barred := n;                 -- the slowest comes first
             END IF;
         ELSIF free <= (CASE WHEN woken_by < n THEN (
-                           SELECT count(*) FROM durable_ready AS r
-                            WHERE r.id = ANY (mine.woken) AND (r.tenant <> of_tenant OR r.id < message)) ELSE 0 END)
+                           SELECT count(*) FROM unnest(mine.woken) AS w (id) WHERE (
+                               SELECT r.tenant <> of_tenant OR r.id < message FROM durable_ready AS r WHERE r.id = w.id))
+                                            ELSE 0 END)
               OR woken_by <> n AND mine.wake_at IS NOT NULL AND (
                            SELECT w.id < message AND coalesce(w.priority, 0) >= urgency FROM durable_waiting AS w
                             WHERE w.line = mine.id AND w.tenant = of_tenant AND w.rank >= mine.rank

@@ -88,29 +88,29 @@ DECLARE
     by_task CONSTANT boolean := rule.task IS NOT NULL
                              OR EXISTS (SELECT FROM unnest(slower) AS l WHERE l.task IS NOT NULL);
     head bigint;
-    found bigint[];
+    found tid[];
     moved integer;
 BEGIN
     IF rule.per_tenant OR rule.tenant IS NOT NULL THEN
-        found := ARRAY(SELECT r.id FROM durable_ready AS r
+        found := ARRAY(SELECT r.ctid FROM durable_ready AS r
                         WHERE r.queue_id = which AND r.tenant = of_tenant AND r.rank >= from_rank
                           AND r.own_rank IS DISTINCT FROM 0
                         ORDER BY r.rank, r.id LIMIT {batch} FOR UPDATE SKIP LOCKED);
     ELSE
-        found := ARRAY(SELECT r.id FROM durable_ready AS r
+        found := ARRAY(SELECT r.ctid FROM durable_ready AS r
                         WHERE r.queue_id = which AND r.rank >= from_rank AND r.own_rank IS DISTINCT FROM 0
                         ORDER BY r.rank, r.id LIMIT {batch} FOR UPDATE SKIP LOCKED);
     END IF;
     SELECT w.rank INTO head FROM durable_waiting AS w
      WHERE w.line = mine.id AND w.rank >= mine.rank ORDER BY w.rank, w.id LIMIT 1;
     WITH barred AS MATERIALIZED (
-        SELECT r.id, r.tenant, r.priority, coalesce(r.own_rank, r.rank) AS rank, m.step
+        SELECT r.id, r.ctid AS place, r.tenant, r.priority, coalesce(r.own_rank, r.rank) AS rank, m.step
           FROM durable_ready AS r
          CROSS JOIN LATERAL (SELECT d.step, CASE WHEN by_task THEN coalesce(durable_task(d.payload), '') END AS named
                                FROM durable_message AS d
                               WHERE d.id = r.id AND d.cancel_requested_at IS NULL
                                 AND (NOT by_task OR octet_length(d.payload) < 10000) OFFSET 0) AS m
-         WHERE r.id = ANY (found) AND (rule.task IS NULL OR m.named = rule.task)
+         WHERE r.ctid = ANY (found) AND (rule.task IS NULL OR m.named = rule.task)
            AND NOT EXISTS (SELECT FROM unnest(slower) AS l
                             WHERE (l.task IS NULL OR l.task = m.named) AND (l.tenant IS NULL OR l.tenant = r.tenant))),
     lasts AS MATERIALIZED (
@@ -118,7 +118,7 @@ BEGIN
                            WHERE w.line = mine.id AND (w.tenant, w.rank) >= (b.tenant, mine.rank) AND w.tenant <= b.tenant
                            ORDER BY w.tenant DESC, w.rank DESC LIMIT 1) AS rank
           FROM (SELECT DISTINCT tenant FROM barred) AS b),
-    gone AS (DELETE FROM durable_ready WHERE id = ANY (ARRAY(SELECT id FROM barred)))
+    gone AS (DELETE FROM durable_ready WHERE ctid = ANY (ARRAY(SELECT place FROM barred)))
     INSERT INTO durable_waiting (id, queue_id, tenant, reason, priority, line, rank)
     SELECT b.id, which, b.tenant, 'limited', nullif(b.priority, 0), mine.id,
            coalesce(l.rank, head - first_value(b.step) OVER turns) + sum(b.step) OVER turns
@@ -217,7 +217,8 @@ BEGIN
             PERFORM pg_advisory_unlock_shared(hashtext('{channel} asleep'), which);
         END IF;
         state := 0;
-        IF EXISTS (SELECT FROM durable_ready AS r WHERE r.id = ANY (called.messages)) THEN
+        IF EXISTS (SELECT FROM unnest(called.messages) AS c (id)
+                    WHERE (SELECT true FROM durable_ready AS r WHERE r.id = c.id)) THEN
             PERFORM pg_notify('{channel}', queue_name);
         END IF;
     END IF;

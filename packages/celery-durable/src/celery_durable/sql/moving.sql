@@ -172,18 +172,19 @@ BEGIN
     FOR attempt IN 1..3 LOOP
         BEGIN
             WITH ready AS MATERIALIZED (
-                SELECT r.id, coalesce(r.own_rank, r.rank) AS rank, m.step
+                SELECT r.id, r.ctid AS place, coalesce(r.own_rank, r.rank) AS rank, m.step
                   FROM durable_ready AS r JOIN durable_message AS m ON m.id = r.id
                  WHERE r.queue_id = old AND r.tenant = group_name
                    AND NOT EXISTS (SELECT FROM durable_message AS o WHERE o.task_id = m.task_id AND o.queue_id = new)
                    FOR NO KEY UPDATE OF m SKIP LOCKED FOR UPDATE OF r SKIP LOCKED),
             waiting AS MATERIALIZED (
-                SELECT w.id FROM durable_waiting AS w JOIN durable_message AS m ON m.id = w.id
+                SELECT w.id, w.ctid AS place FROM durable_waiting AS w JOIN durable_message AS m ON m.id = w.id
                  WHERE w.queue_id = old AND w.tenant = group_name AND w.reason = ANY ('{eta,retry,snooze,parked}')
                    AND NOT EXISTS (SELECT FROM durable_message AS o WHERE o.task_id = m.task_id AND o.queue_id = new)
                    FOR NO KEY UPDATE OF m SKIP LOCKED FOR UPDATE OF w SKIP LOCKED),
             limited AS MATERIALIZED (
-                SELECT w.id, w.rank, m.step, m.priority FROM durable_waiting AS w JOIN durable_message AS m ON m.id = w.id
+                SELECT w.id, w.ctid AS place, w.rank, m.step, m.priority
+                  FROM durable_waiting AS w JOIN durable_message AS m ON m.id = w.id
                  WHERE w.queue_id = old AND w.tenant = group_name AND w.reason = 'limited'
                    AND NOT EXISTS (SELECT FROM durable_message AS o WHERE o.task_id = m.task_id AND o.queue_id = new)
                    FOR NO KEY UPDATE OF m SKIP LOCKED FOR UPDATE OF w SKIP LOCKED),
@@ -192,19 +193,19 @@ BEGIN
                  WHERE id = ANY (ARRAY(SELECT id FROM ready UNION ALL SELECT id FROM waiting
                                        UNION ALL SELECT id FROM limited))),
             delayed AS (
-                UPDATE durable_waiting SET queue_id = new WHERE id = ANY (ARRAY(SELECT id FROM waiting))),
-            gone AS (DELETE FROM durable_waiting WHERE id = ANY (ARRAY(SELECT id FROM limited))),
+                UPDATE durable_waiting SET queue_id = new WHERE ctid = ANY (ARRAY(SELECT place FROM waiting))),
+            gone AS (DELETE FROM durable_waiting WHERE ctid = ANY (ARRAY(SELECT place FROM limited))),
             placed AS (
-                SELECT id, sum(step) OVER (ORDER BY is_ready, rank, id) - step AS ahead, is_ready, priority
-                  FROM (SELECT id, rank, step, true AS is_ready, NULL::smallint AS priority FROM ready
-                        UNION ALL SELECT id, rank, step, false, priority FROM limited) AS turns),
+                SELECT id, place, sum(step) OVER (ORDER BY is_ready, rank, id) - step AS ahead, is_ready, priority
+                  FROM (SELECT id, place, rank, step, true AS is_ready, NULL::smallint AS priority FROM ready
+                        UNION ALL SELECT id, place, rank, step, false, priority FROM limited) AS turns),
             target AS MATERIALIZED (SELECT durable_rank(new, group_name, 100) AS rank),
             arrived AS (
                 INSERT INTO durable_ready (id, queue_id, tenant, rank, priority)
                 SELECT id, new, group_name, target.rank + ahead, priority FROM placed, target WHERE NOT is_ready
                     ON CONFLICT DO NOTHING)
             UPDATE durable_ready AS r SET queue_id = new, rank = target.rank + placed.ahead, own_rank = NULL
-              FROM placed, target WHERE r.id = placed.id;
+              FROM placed, target WHERE r.ctid = placed.place AND placed.is_ready;
             EXIT;
         EXCEPTION WHEN unique_violation THEN
             -- somebody has just published one of the tasks to that queue: the next look sees its message

@@ -14,10 +14,11 @@ DECLARE
     lost bigint[];
 BEGIN
     WITH late AS MATERIALIZED (
-        SELECT w.id, w.tenant, m.step, m.priority FROM durable_waiting AS w JOIN durable_message AS m ON m.id = w.id
+        SELECT w.id, w.ctid AS place, w.tenant, m.step, m.priority
+          FROM durable_waiting AS w JOIN durable_message AS m ON m.id = w.id
          WHERE w.queue_id = which AND w.due_at > since AND w.due_at <= upto
          ORDER BY w.due_at LIMIT most FOR NO KEY UPDATE OF m SKIP LOCKED FOR UPDATE OF w SKIP LOCKED),
-    gone AS (DELETE FROM durable_waiting WHERE id = ANY (ARRAY(SELECT id FROM late))),
+    gone AS (DELETE FROM durable_waiting WHERE ctid = ANY (ARRAY(SELECT place FROM late))),
     head AS MATERIALIZED (
         SELECT coalesce((SELECT r.rank FROM durable_ready AS r WHERE r.queue_id = which AND r.rank >= lowest
                           ORDER BY r.rank LIMIT 1),
