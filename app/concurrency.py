@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from app import process_metrics
 from app.errors import Busy, Message, TooManyRequests
 
 RETRY_SECONDS = 2
@@ -18,7 +19,8 @@ class Lane:
     """At most `places` requests at once, and limits for one client and for each of the `others`.
 
     what: for messages, in the plural; waiting: requests that may wait for a place, `patience` seconds each; client:
-    places of one client, and as many of its requests may wait; others: limits by the kind of a further key.
+    places of one client, and as many of its requests may wait; others: limits by the kind of a further key; name: for
+    the metrics, if `what` is not enough.
     """
 
     what: str
@@ -27,9 +29,15 @@ class Lane:
     waiting: int = 0
     patience: float = 0
     others: Mapping[str, int] = field(default_factory=dict)
+    name: str | None = None
     _taken: Counter[tuple[str, str]] = field(default_factory=Counter)
     _queued: Counter[str] = field(default_factory=Counter)
     _changed: threading.Condition = field(default_factory=threading.Condition)
+
+    def __post_init__(self) -> None:
+        name = self.name or str(self.what)
+        process_metrics.lane_places.labels(name).inc(self.places)
+        self._gauge = process_metrics.lane_taken.labels(name)
 
     @contextmanager
     def place(self, client: str, *, patience: float | None = None, **keys: str) -> Iterator[None]:
@@ -50,12 +58,14 @@ class Lane:
             if self._full(wanted) and not self._wait(client, wanted, patience):
                 raise self._refusal(client)
             self._taken.update(wanted)
+            self._gauge.inc()
 
     def leave(self, client: str, **keys: str) -> None:
         """Give a place back."""
         with self._changed:
             self._taken.subtract(_keys(client, keys))
             self._taken += Counter()  # keys without a place are dropped
+            self._gauge.dec()
             self._changed.notify_all()
 
     def _wait(self, client: str, wanted: list[tuple[str, str]], patience: float | None) -> bool:

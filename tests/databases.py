@@ -20,7 +20,15 @@ from app.store.core.connections import make_engine
 
 TEMPLATE = "fairlane_template"
 #: Filled by migrations, and put back as they left them.
-KEPT = ("alembic_version", "backfills", "durable_queue", "kombu_schema", "schema_support", "subscription_plans")
+KEPT = (
+    "alembic_version",
+    "backfills",
+    "durable_queue",
+    "event_totals_position",
+    "kombu_schema",
+    "schema_support",
+    "subscription_plans",
+)
 
 #: Sessions of the application that are kept for the next test.
 SPARE = 4

@@ -5,16 +5,19 @@ The command line only says where to listen.
 
 import gc
 from math import ceil as _ceil
+from typing import Any
 
 from app import shared_table
 from app.errors import BadSetting as _BadSetting
 from app.processes import keep_private
+from app.server import metrics_folder
 from app.settings import load as _load
 
 try:
-    _drain = _load().web_drain.total_seconds()
+    _settings = _load()
 except _BadSetting as _bad:  # one line, where gunicorn would print its own stack
     raise SystemExit(f"fairlane: {_bad.detail}") from None
+_drain = _settings.web_drain.total_seconds()
 
 wsgi_app = "app.server.application:create()"
 worker_class = "app.server.worker.Worker"
@@ -48,6 +51,17 @@ def on_starting(server: object) -> None:  # noqa: ARG001 - gunicorn's signature
     """The main process has the environment, and with it the secrets; and it has what all its processes share."""
     keep_private()
     shared_table.share()
+    metrics_folder.share(_settings.home)
+
+
+def child_exit(server: object, worker: Any) -> None:  # noqa: ARG001 - gunicorn's signature
+    """A process has ended: what it used last is no longer in use."""
+    metrics_folder.forget(worker.pid)
+
+
+def on_exit(server: object) -> None:  # noqa: ARG001 - gunicorn's signature
+    """The main process ends, after all others."""
+    metrics_folder.remove()
 
 
 def post_worker_init(worker: object) -> None:  # noqa: ARG001 - gunicorn's signature

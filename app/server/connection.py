@@ -23,11 +23,13 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
         self._stalled: asyncio.TimerHandle | None = None
         self._discards = self._has_ended = False
         self.worker.make_room()
+        self.worker.connections.inc()
         super().connection_made(transport)
         self._arm_keepalive_timer()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The connection is lost."""
+        self.worker.connections.dec()
         self.worker.waiting.pop(self, None)
         self._reads_again()
         super().connection_lost(exc)

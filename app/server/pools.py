@@ -17,7 +17,7 @@ class Pool:
 
     def __init__(self, name: str, threads: int, *, queued: int, of_client: int) -> None:
         self._threads = ThreadPoolExecutor(threads, name)
-        self._lane = Lane(Message("requests"), threads + queued, of_client)
+        self._lane = Lane(Message("requests"), threads + queued, of_client, name=name)
 
     def begin(self, client: str, step: PieceStep) -> Future[Piece]:
         """Run the first step of a request.  Raises: TooManyRequests, Busy, at once and without a thread."""

@@ -58,6 +58,10 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
         self.loop.call_later(LINGER_SECONDS, self._close_waiting)
 
     def _setup_event_loop(self) -> None:
+        # after the fork: the main process loads this module before it says where its processes count
+        from app.process_metrics import connections  # noqa: PLC0415
+
+        self.connections = connections
         self.worker_connections: int = min(self.worker_connections, _files() - SPARE_FILES)
         self.loop = _Loop(self)
         asyncio.set_event_loop(self.loop)

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 from pydantic import SecretStr
 from service_harness.application import Web
 
 from app.web.limits.read_costs import READS
-from app.web.operations import metrics
+from app.web.operations import metrics, service_metrics
 
 ELSEWHERE = {"REMOTE_ADDR": "203.0.113.9"}
 TOKEN = "a-token-of-the-scraper"
@@ -74,10 +75,61 @@ def test_guesses_at_their_token_are_counted_and_end(make_web: Callable[..., Web]
 
 def test_many_scrapes_get_one_text_until_it_is_a_few_seconds_old(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(metrics, "KEPT_SECONDS", 600.0)
-    empty = metrics.current(web.uow)
+    empty = read(web, "service")
     web.submit()
     with ThreadPoolExecutor(8) as threads:
-        assert set(threads.map(lambda _: metrics.current(web.uow), range(60))) == {empty}
+        assert set(threads.map(lambda _: read(web, "service"), range(60))) == {empty}
     monkeypatch.setattr(metrics, "KEPT_SECONDS", 0.0)
     metrics._texts.clear()
-    assert b'fairlane_queue_depth{queue="analysis_default"} 1.0' in metrics.current(web.uow)
+    assert 'fairlane_queue_depth{queue="analysis_default"} 1.0' in read(web, "service")
+
+
+def read(web: Web, of: str) -> str:
+    with web.app.test_client() as client:
+        return client.get(f"/metrics?of={of}").text
+
+
+def names(text: str) -> set[str]:
+    return {family.name for family in text_string_to_metric_families(text)}
+
+
+def test_an_instance_and_the_whole_service_are_told_apart(web: Web) -> None:
+    process, service = names(read(web, "process")), names(read(web, "service"))
+    assert {"fairlane_build_info", "fairlane_lane_places"} <= process
+    assert {"fairlane_queue_depth", "fairlane_job_events", "fairlane_nodes", "fairlane_database_bytes"} <= service
+    assert process.isdisjoint(service)
+    assert names(web.client.get("/metrics").text) == process | service
+
+
+def test_an_unknown_part_is_refused_with_those_that_there_are(web: Web) -> None:
+    answer = web.client.get("/metrics?of=everything")
+    assert (answer.status_code, answer.json["errors"][0]["detail"]) == (422, "expected process or service")
+
+
+def test_what_happened_is_counted_and_timed(web: Web) -> None:
+    web.completed(web.submit().json["id"])
+    families = {family.name: family for family in text_string_to_metric_families(read(web, "service"))}
+    events = {
+        sample.labels["event"]: sample.value
+        for sample in families["fairlane_job_events"].samples
+        if sample.name.endswith("_total") and sample.value
+    }
+    assert events == {"accepted": 1, "started": 1, "completed": 1}
+    [runs] = [one for one in families["fairlane_job_run_seconds"].samples if one.name.endswith("_count")]
+    assert (runs.value, runs.labels) == (1, {"service": "analysis", "outcome": "completed"})
+
+
+def test_alarms_see_the_first_failure_since_its_counter_was_there_before(web: Web) -> None:
+    families = {family.name: family for family in text_string_to_metric_families(read(web, "service"))}
+    failed = [one.value for one in families["fairlane_job_events"].samples if one.labels.get("event") == "failed"]
+    assert failed and set(failed) == {0}
+
+
+def test_of_many_tenants_those_with_the_most_work_are_shown(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(service_metrics, "MOST_TENANTS", 2)
+    for jobs in (1, 2, 3):
+        owner = web.token(web.user().user_id, "read", "write")
+        for number in range(jobs):
+            assert web.submit(f"shop{jobs}{number}", owner).status_code == 202
+    families = {family.name: family for family in text_string_to_metric_families(read(web, "service"))}
+    assert [sample.value for sample in families["fairlane_tenant_waiting"].samples] == [3, 2]

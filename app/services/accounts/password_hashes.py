@@ -25,7 +25,7 @@ OWN_AT_ONCE, OWN_WAITING = 1, 2
 
 _hasher = PasswordHasher.from_parameters(RFC_9106_LOW_MEMORY)
 _lane = Lane(Message("sign-ins"), AT_ONCE, OF_CLIENT, WAITING, PATIENCE)
-_own_lane = Lane(Message("sign-ins"), OWN_AT_ONCE, OF_CLIENT, OWN_WAITING, PATIENCE)
+_own_lane = Lane(Message("sign-ins"), OWN_AT_ONCE, OF_CLIENT, OWN_WAITING, PATIENCE, name="own sign-ins")
 
 
 class Turn:

@@ -18,7 +18,8 @@ TABLES = 5
 class DatabaseHealth:
     """The size, connections and schema of the database.
 
-    bytes: of the database; connections: of the server, most_connections: its limit.
+    bytes: of the database; connections: of the server, most_connections: its limit; oldest_transaction_seconds: of
+    those that the role may see; wal_bytes: how long the log has ever become.
 
     revision: of the schema; migrations: `ok`, or why this release cannot serve it.
     """
@@ -27,6 +28,8 @@ class DatabaseHealth:
     version: str
     connections: int
     most_connections: int
+    oldest_transaction_seconds: float
+    wal_bytes: int
     revision: str | None
     migrations: str
     tables: Sequence[TableFacts]
@@ -38,6 +41,7 @@ def database_health(uow: UnitOfWork) -> DatabaseHealth:
         facts, rows = database_facts.facts(tx), database_facts.tables(tx, most=TABLES)
         revision, oldest = schema.revision(tx.connection), schema.oldest(tx.connection)
     return DatabaseHealth(
-        facts.bytes, facts.version, facts.connections, facts.most_connections, revision,
+        facts.bytes, facts.version, facts.connections, facts.most_connections, facts.oldest_transaction_seconds,
+        facts.wal_bytes, revision,
         serves(this_release(), revision, oldest), rows,
     )  # fmt: skip

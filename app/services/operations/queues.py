@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
 from app.domain.queues import ALL_QUEUES
 from app.errors import InvalidInput, Message
 from app.store.core.unit_of_work import UnitOfWork
+from app.store.jobs import slots
 from app.store.operations import audit_log, queues
 from app.store.operations.queues import QueueState
 
@@ -40,20 +42,22 @@ class Holdings:
     """The slots and units that are taken or reserved now, for all users and queues together.
 
     slots: taken; snoozed: messages over their user's limit; reserved: units of unfinished jobs; dead: dead letters,
-    counted to 100,000.
+    counted to 100,000; slots_by_tier: those of users, by service and their tier of now.
     """
 
     slots: int
     snoozed: int
     reserved: int
     dead: int
+    slots_by_tier: Mapping[tuple[str, str], int]
 
 
 def holdings(uow: UnitOfWork) -> Holdings:
     """Count what is taken and reserved now."""
-    with uow.once() as tx:
+    with uow.begin() as tx:
         row = queues.totals(tx)
-    return Holdings(row.slots, row.snoozed, row.reserved, row.dead)
+        by_tier = {(of.service, of.tier): of.slots for of in slots.by_tier(tx)}
+    return Holdings(row.slots, row.snoozed, row.reserved, row.dead, by_tier)
 
 
 def pause(uow: UnitOfWork, queue: str, *, actor: str, reason: str | None = None) -> None:

@@ -9,6 +9,7 @@ from app.domain.model_calls import LONGEST_HOLD, CallWait, Cap, Entered, Limits,
 from app.store.accounts import rates
 from app.store.core.unit_of_work import Tx, UnitOfWork
 from app.store.specifications import model_calls, model_shares
+from app.store.specifications.model_calls import UseRow
 
 
 class _NotNow(Exception):  # noqa: N818 - undoes a transaction, and is an answer
@@ -101,3 +102,9 @@ class ModelGate:
         if charged.wait:
             raise _NotNow(CallWait(charged.wait))
         return Entered(day, estimate, token)
+
+
+def use_today(uow: UnitOfWork) -> UseRow:
+    """What all processes have used models for today."""
+    with uow.once() as tx:
+        return model_calls.use(tx)

@@ -19,6 +19,7 @@ from app.services.webhooks import signing
 from app.services.webhooks.event import Render, event_of
 from app.services.webhooks.sealing import CannotOpenError, Keyring
 from app.store.core.unit_of_work import Tx, UnitOfWork
+from app.store.operations import event_totals
 from app.store.webhooks import webhook_deliveries, webhooks
 from app.store.webhooks.webhook_deliveries import DueRow
 
@@ -135,6 +136,7 @@ def _record(tx: Tx, row: DueRow, reply: Reply, latency: int, roll: float, *, now
     )
     if not recorded:
         return
+    event_totals.add(tx, "webhook", "delivered" if reply.is_success else "failed")
     if reply.is_success:
         webhooks.succeeded(tx, row.webhook_id)
     else:

@@ -9,7 +9,8 @@ from uuid import UUID
 
 from app.services.webhooks.deliver import PATIENT, TURN_SECONDS, Sender, take_turn
 from app.store.core.unit_of_work import UnitOfWork
-from app.store.webhooks import webhook_turns
+from app.store.webhooks import webhook_deliveries, webhook_turns
+from app.store.webhooks.webhook_deliveries import WaitingRow
 
 #: Turns that one process takes at once.  Each is a thread that mostly waits for a receiver.
 PLACES = 16
@@ -21,6 +22,7 @@ ROUND_SECONDS = 20.0
 LOOK_SECONDS = 0.25
 #: How much longer than its round the lease of a turn is, so that no turn outlives it.
 LEASE_MARGIN = 10.0
+MOST_COUNTED = 100_000
 
 
 def take_turns(uow: UnitOfWork, sender: Sender, *, places: int = PLACES, seconds: float = ROUND_SECONDS) -> int:
@@ -28,6 +30,12 @@ def take_turns(uow: UnitOfWork, sender: Sender, *, places: int = PLACES, seconds
     round_ = _Round(uow, sender, places, seconds + LEASE_MARGIN, monotonic() + seconds)
     with ThreadPoolExecutor(places, "webhook turn") as pool:
         return round_.run(pool)
+
+
+def waiting(uow: UnitOfWork) -> WaitingRow:
+    """Count the deliveries of all webhooks that are to be sent, up to MOST_COUNTED."""
+    with uow.once() as tx:
+        return webhook_deliveries.waiting(tx, most=MOST_COUNTED)
 
 
 @dataclass

@@ -11,13 +11,16 @@ from __future__ import annotations
 import select
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import psycopg2
 from psycopg2.extensions import TRANSACTION_STATUS_IDLE
 from sqlalchemy import Engine, PoolProxiedConnection, create_engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import InvalidatePoolError
+from sqlalchemy.pool import QueuePool
+
+from app import process_metrics
 
 #: As the server prints them.  A client that stops in the middle of a transaction is cut off before the transactions
 #: that wait for its user's row give up; otherwise every process that gets a job of this user would also stand still
@@ -62,11 +65,15 @@ def make_engine(
             "options": " ".join(f"-c {name}={value}" for name, value in limits.items()),
         },
     )
+    pool = cast(QueuePool, engine.pool)
     # below the event do_connect, which is meant for users of the engine
     engine.dialect.connect = _Connecting(engine.dialect.connect)  # type: ignore[method-assign]
     event.listen(engine, "connect", partial(_look, limits))
     event.listen(engine, "checkout", _refuse_closed)
     event.listen(engine, "reset", _end_transaction)
+    # set rather than counted up and down, as a connection that turns out to be closed is given back twice
+    event.listen(engine, "checkout", lambda *_: process_metrics.pool_in_use.set(pool.checkedout()))
+    event.listen(engine, "checkin", lambda *_: process_metrics.pool_in_use.set(pool.checkedout() - 1))
     return engine
 
 

@@ -42,6 +42,19 @@ _SWEEP = text("""
     DELETE FROM execution_slots s USING dead WHERE s.job_id = dead.job_id
     RETURNING s.user_id, s.service, s.job_id""")
 
+_BY_TIER = text("""
+    SELECT s.service, coalesce(u.tier, 'free')::text AS tier, count(*) AS slots
+      FROM execution_slots s LEFT JOIN user_subscriptions u ON u.user_id = s.user_id AND u.status = 'active'
+     GROUP BY 1, 2""")
+
+
+class SlotsRow(NamedTuple):
+    """Slots that are taken now.  tier: the current one."""
+
+    service: str
+    tier: str
+    slots: int
+
 
 class FreedSlotRow(NamedTuple):
     """A slot that is free again."""
@@ -88,3 +101,8 @@ def release(tx: Tx, delivery: Delivery) -> None:
 def sweep(tx: Tx) -> list[FreedSlotRow]:
     """Delete slots whose worker is gone.  Returns: those; each user's next job can be woken."""
     return tx.run(_SWEEP).values(FreedSlotRow)
+
+
+def by_tier(tx: Tx) -> list[SlotsRow]:
+    """Slots that are taken now, by service and tier."""
+    return tx.run(_BY_TIER).values(SlotsRow)

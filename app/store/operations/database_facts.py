@@ -13,7 +13,12 @@ from app.store.core.unit_of_work import Tx
 _FACTS = text("""
     SELECT pg_database_size(current_database()) AS bytes, current_setting('server_version') AS version,
            CAST(current_setting('max_connections') AS integer) AS most_connections,
-           (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend') AS connections""")
+           (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend') AS connections,
+           coalesce((SELECT extract(epoch FROM clock_timestamp() - min(xact_start))::float8 FROM pg_stat_activity
+                      WHERE datname = current_database() AND backend_type = 'client backend'
+                        AND pid <> pg_backend_pid()), 0) AS oldest_transaction_seconds,
+           CAST(CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END
+                - CAST('0/0' AS pg_lsn) AS bigint) AS wal_bytes""")
 # Dead rows slow a queue down, so their table is shown even if it is small.
 _TABLES = text("""
     SELECT name, bytes, live, dead, vacuumed_at
@@ -28,13 +33,16 @@ _TABLES = text("""
 class DatabaseRow(NamedTuple):
     """The size of the database, and connections of the server.
 
-    bytes: of the database; connections, most_connections: of the whole server.
+    bytes: of the database; connections, most_connections: of the whole server; oldest_transaction_seconds: of those
+    that the role may see, its own at least; wal_bytes: how long the log has ever become.
     """
 
     bytes: int
     version: str
     most_connections: int
     connections: int
+    oldest_transaction_seconds: float
+    wal_bytes: int
 
 
 @dataclass(frozen=True, slots=True)

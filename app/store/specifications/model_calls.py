@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date, datetime
 from decimal import Decimal
-from typing import cast
+from typing import NamedTuple, cast
 from uuid import UUID
 
 from sqlalchemy import text
@@ -56,6 +56,20 @@ _SETTLE = text("""
     UPDATE model_days SET input_tokens = greatest(0, input_tokens + :input), cost = greatest(0, cost + :cost),
            output_tokens = greatest(0, output_tokens + :output) WHERE day = :day""")
 _SPENT = text(f"SELECT input_tokens, output_tokens, cost FROM model_days WHERE day = {TODAY}")
+_USE = text(f"""
+    SELECT coalesce(max(calls), 0) AS calls, coalesce(max(input_tokens + output_tokens), 0) AS tokens,
+           coalesce(max(cost), 0) AS cost,
+           (SELECT count(*) FROM model_circuits WHERE opened_at IS NOT NULL) AS open_circuits
+      FROM model_days WHERE day = {TODAY}""")
+
+
+class UseRow(NamedTuple):
+    """The use of models today, calls under way with their estimates; and how many endpoints are not called."""
+
+    calls: int
+    tokens: int
+    cost: Decimal
+    open_circuits: int
 
 
 def lock(tx: Tx, endpoint: str) -> tuple[Circuit, datetime]:
@@ -116,3 +130,8 @@ def spent(tx: Tx) -> tuple[Tokens, Decimal]:
     """Tokens and cost of today, calls under way with their estimates."""
     row = tx.run(_SPENT).first()
     return (Tokens(row.input_tokens, row.output_tokens), row.cost) if row is not None else (Tokens(), Decimal(0))
+
+
+def use(tx: Tx) -> UseRow:
+    """Today's use of all endpoints."""
+    return tx.run(_USE).value(UseRow)

@@ -57,6 +57,9 @@ _DROP_TESTS = text("""
 _PENDING = text("""
     SELECT count(*) AS deliveries, count(*) FILTER (WHERE type = :type) AS tests
       FROM webhook_deliveries WHERE webhook_id = :webhook_id AND due_at IS NOT NULL""")
+_WAITING = text(f"""
+    SELECT count(*) AS deliveries, coalesce(greatest(0, extract(epoch FROM {_NOW} - min(due_at)))::float8, 0) AS seconds
+      FROM (SELECT due_at FROM webhook_deliveries WHERE due_at IS NOT NULL LIMIT :most) d""")
 _LIST = text(f"""
     SELECT {_LOG} FROM webhook_deliveries d
      WHERE d.webhook_id = :webhook_id AND (CAST(:before AS bigint) IS NULL OR d.id < :before)
@@ -115,6 +118,18 @@ class LoggedRow(NamedTuple):
     latency_ms: int | None
     answer: str | None
     fault: str | None
+
+
+class WaitingRow(NamedTuple):
+    """Deliveries that are to be sent.  seconds: for how long the oldest has been due."""
+
+    deliveries: int
+    seconds: float
+
+
+def waiting(tx: Tx, *, most: int) -> WaitingRow:
+    """The deliveries of all webhooks that are to be sent, now or later.  most: how many are looked at."""
+    return tx.run(_WAITING, most=most).value(WaitingRow)
 
 
 def due(tx: Tx, most: int) -> list[UUID]:

@@ -15,6 +15,7 @@ import structlog
 from flask import current_app
 from sqlalchemy.exc import SQLAlchemyError
 
+from app import process_metrics
 from app.domain.emails import is_address
 from app.settings import Settings
 
@@ -54,6 +55,7 @@ class Mails:
             log.warning("mail.address_refused", to=to, subject=subject)
             return
         if not self.places.acquire(blocking=False):
+            _mails("dropped")
             log.warning("mail.dropped")
             return
         letter = (to, subject, f"{words}\n\n{link}\n\n{otherwise}\n")
@@ -87,7 +89,9 @@ class Mails:
             message.set_content(content)
             with self._server() as server:
                 server.send_message(message, to_addrs=[to])  # not what the header is read as
+            _mails("sent")
         except (OSError, ValueError, smtplib.SMTPException) as error:
+            _mails("failed")
             log.warning("mail.failed", error=type(error).__name__)
         finally:
             self.places.release()
@@ -113,6 +117,10 @@ class Mails:
 
     def _sender(self) -> str:
         return self.settings.mail_from or f"fairlane@{urlsplit(self.settings.public_url or '').hostname}"
+
+
+def _mails(result: str) -> None:
+    process_metrics.mails.labels(result).inc()
 
 
 def mails() -> Mails:

@@ -15,7 +15,7 @@ from app.services.operations.readiness import WRITES
 from app.web.core import auth
 from app.web.core.context import wired
 from app.web.limits import read_costs
-from app.web.operations.metrics import current
+from app.web.operations.metrics import Of, text_of
 
 health = APIBlueprint("health", __name__, enable_openapi=False)
 
@@ -45,9 +45,19 @@ def ready() -> dict[str, Any]:
 
 @health.get("/metrics")
 def metrics() -> Response:
-    """Metrics from the tables, the same from whichever process answers."""
+    """Metrics of this instance, of the whole service, or of both."""
     check_scraper()
-    return Response(current(wired().uow), content_type=CONTENT_TYPE_LATEST)
+    return Response(text_of(_asked_of(), wired().uow, wired().policy), content_type=CONTENT_TYPE_LATEST)
+
+
+def _asked_of() -> frozenset[Of]:
+    given = request.args.get("of")
+    if given is None:
+        return frozenset(Of)
+    if given not in set(Of):
+        allowed = f"expected {' or '.join(Of)}"
+        raise InvalidInput(f"`of` is unknown; {allowed}", errors=[{"pointer": "/of", "detail": allowed}])
+    return frozenset({Of(given)})
 
 
 def _asks_for_writes() -> bool:

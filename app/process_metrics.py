@@ -1,0 +1,58 @@
+"""What the processes of one instance count, each in files that the others read (docs/adr/0080).
+
+prometheus_client decides when it is imported first, by a variable that app/server/metrics_folder.py sets before.
+"""
+
+from __future__ import annotations
+
+import os
+from importlib.metadata import version
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.multiprocess import MultiProcessCollector
+
+from app.server.metrics_folder import VARIABLE
+
+_IS_SHARED = VARIABLE in os.environ
+_REGISTRY = CollectorRegistry(auto_describe=True)
+#: Seconds: what a read, a look-up of a commit, and a slow client take.
+BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+
+requests = Counter("fairlane_http_requests", "Answered requests", ["method", "route", "status"], registry=_REGISTRY)
+request_seconds = Histogram(
+    "fairlane_http_request_seconds",
+    "From the head of a request to the last byte of its answer",
+    ["method", "route"],
+    buckets=BOUNDS,
+    registry=_REGISTRY,
+)
+refusals = Counter("fairlane_http_refusals", "Requests that were refused", ["reason"], registry=_REGISTRY)
+connections = Gauge(
+    "fairlane_http_connections", "Open connections of clients", multiprocess_mode="livesum", registry=_REGISTRY
+)
+lane_taken = Gauge(
+    "fairlane_lane_taken", "Requests in a lane", ["lane"], multiprocess_mode="livesum", registry=_REGISTRY
+)
+lane_places = Gauge(
+    "fairlane_lane_places", "Requests that a lane takes", ["lane"], multiprocess_mode="livesum", registry=_REGISTRY
+)
+pool_in_use = Gauge(
+    "fairlane_database_pool_in_use",
+    "Connections of the pool that a transaction has",
+    multiprocess_mode="livesum",
+    registry=_REGISTRY,
+)
+mails = Counter("fairlane_mails", "Mails", ["result"], registry=_REGISTRY)
+_build = Gauge(
+    "fairlane_build_info", "The release", ["version"], multiprocess_mode="livemostrecent", registry=_REGISTRY
+)
+
+
+def text() -> bytes:
+    """The metrics of all processes of this instance, in Prometheus' text form."""
+    _build.labels(version("fairlane")).set(1)
+    if not _IS_SHARED:
+        return generate_latest(_REGISTRY)
+    registry = CollectorRegistry(auto_describe=False)
+    MultiProcessCollector(registry)  # type: ignore[no-untyped-call]  # it has no types
+    return generate_latest(registry)
