@@ -21,7 +21,7 @@ FIRE_SECONDS ?= 1200
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help prove bench setup run quick test test-all check messages format prove-release prove-kill prove-rolling prove-broker prove-receive prove-versions prove-celery prove-model prove-quota prove-bills prove-fairness prove-simulation prove-lifecycle prove-retention prove-migrations prove-inventory prove-bombs prove-reads prove-sockets prove-agreement bench-broker bench-accept bench-quota bench-start bench-inventory bench-sandbox dist clean
+.PHONY: help prove bench setup run quick test test-all check messages format prove-release prove-kill prove-rolling prove-broker prove-receive prove-versions prove-celery prove-model prove-quota prove-bills prove-fairness prove-simulation prove-schedule prove-lifecycle prove-retention prove-migrations prove-inventory prove-bombs prove-reads prove-sockets prove-agreement bench-broker bench-accept bench-quota bench-start bench-inventory bench-sandbox dist clean
 
 help: ## list the targets of every day
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | grep -vE '^(prove|bench)-' | sed 's/:.*## /\t/' | expand -t 18
@@ -104,6 +104,9 @@ prove-fairness: setup ## 100,000 jobs on 8 nodes that are killed and stopped whi
 
 prove-simulation: setup ## compare simulated with real waits, within 15 %
 	SIMULATION_SEED=5 $(BIN)/python -m pytest tests/e2e/test_simulation.py -p no:randomly -s
+
+prove-schedule: setup ## 30 days with three beats that are killed 500 times: each slot is sent once, and none is left out
+	BEAT_DAYS=30 BEAT_KILLS=500 $(BIN)/python -m pytest tests/e2e/test_beats.py -p no:randomly -s --timeout 3600
 
 prove-lifecycle: setup ## 1000 long random histories of users, workers and accidents through the real services
 	LIFECYCLE_EXAMPLES=1000 LIFECYCLE_STEPS=60 $(BIN)/python -m pytest tests/services/jobs/test_machine.py \

@@ -28,8 +28,8 @@ _PLACE = re.compile(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?")
 SHORTEST_KEY = 16
 
 
-def _duration(raw: object) -> object:
-    """`30s`, `5m`, `1h`, `2d` or seconds; pydantic alone refuses these short forms."""
+def duration(raw: object) -> object:
+    """`30s`, `5m`, `1h`, `2d` or seconds; pydantic alone refuses these short forms.  Raises: ValueError."""
     if isinstance(raw, str):
         if short := re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([smhd]?)", raw.strip()):
             try:
@@ -176,7 +176,7 @@ def _key(given: SecretStr) -> SecretStr:
     return given
 
 
-Duration = Annotated[timedelta, BeforeValidator(_duration), Field(ge=timedelta(0), le=timedelta(days=366))]
+Duration = Annotated[timedelta, BeforeValidator(duration), Field(ge=timedelta(0), le=timedelta(days=366))]
 #: For something during which a process waits.
 Patience = Annotated[Duration, Field(gt=timedelta(0), le=timedelta(days=1))]
 PauseSetting = Annotated[Duration, Field(le=timedelta(days=1))]

@@ -180,10 +180,10 @@ class Nodes:
             worker.ready()
         return worker
 
-    def beat(self, **env: str) -> LocalProcess:
+    def beat(self, *options: str, **env: str) -> LocalProcess:
         """Start a Celery beat."""
         name = f"beat{len(self.others)}"
-        argv = [sys.executable, "-m", "celery", "-A", "tasks", "beat", "--pidfile="]
+        argv = [sys.executable, "-m", "celery", "-A", "tasks", "beat", "--pidfile=", *options]
         process = LocalProcess(name, argv, self.environment(**env), self.folder / f"{name}.log")
         process.start()
         self.others.append(process)

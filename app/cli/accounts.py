@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import asdict
 from typing import Any
@@ -155,33 +154,3 @@ def _role(account: Account) -> str:
     if account.is_operator:
         return "operator"
     return "read-only operator" if account.is_read_only_operator else "user"
-
-
-@click.group()
-def tier() -> None:
-    """How many jobs of a user run at once, by tier."""
-
-
-@tier.command("list")
-@click.option("--json", "as_json", is_flag=True)
-def list_tiers(*, as_json: bool) -> None:
-    """Print the limit of each tier, and where it comes from."""
-    limits = [asdict(limit) for limit in change_limits.tier_limits(open_database(), policy())]
-    if as_json:
-        click.echo(json.dumps(limits))
-        return
-    for limit in limits:
-        source = f"FAIRNESS_{limit['tier'].upper()}_LIMIT" if limit["by_setting"] else "the plan"
-        click.echo(f"{limit['tier']}: {limit['slots']} ({source})")
-
-
-@tier.command("limit")
-@click.argument("name", type=TIERS, metavar="TIER")
-@click.argument("slots", type=click.IntRange(1, change_limits.HIGHEST_SLOT_LIMIT), metavar="N")
-@click.option("--json", "as_json", is_flag=True)
-def change_tier_limit(name: str, slots: int, *, as_json: bool) -> None:
-    """Let users of a tier run up to N jobs of each service at once; waiting jobs start immediately."""
-    show(
-        asdict(change_limits.change_tier_limit(open_database(), Tier(name), slots, policy(), actor=actor())),
-        as_json=as_json,
-    )

@@ -7,6 +7,7 @@ import socket
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,10 @@ from click.testing import CliRunner
 
 from app import signs_of_life
 from app.cli import main
+from app.services.operations.schedule import register
+from app.services.operations.send_schedule import ScheduledEntry
+from app.store.core.connections import make_engine
+from app.store.core.unit_of_work import UnitOfWork
 from tests.contract.test_docs import commands
 from tests.e2e.test_up import SMALL, Up, started
 from tests.nodes import Nodes
@@ -78,6 +83,19 @@ def keys(*arguments: str) -> Callable[[Place], object]:
     return run
 
 
+def schedule(*arguments: str) -> Callable[[Place], object]:
+    """As plain, once a beat has led."""
+
+    def run(place: Place) -> object:
+        sweep = ScheduledEntry("sweep", "tasks.maintenance.sweep", "maintenance", timedelta(minutes=5))
+        uow = UnitOfWork(make_engine(place.nodes.database_url))
+        register(uow, [sweep], leader="a beat", now=uow.now())
+        uow.engine.dispose()
+        return place.run("schedule", *arguments)
+
+    return run
+
+
 def inventory(place: Place) -> object:
     return place.run("inventory", str(place.shop))
 
@@ -136,10 +154,14 @@ RUNS: dict[str, Callable[[Place], object]] = {
     "prune": plain("prune", "--dry-run"),
     "queues": plain("queues"),
     "resume": plain("resume", "analysis_default"),
+    "schedule change": schedule("change", "sweep", "--disable"),
+    "schedule list": plain("schedule", "list"),
+    "schedule run": schedule("run", "sweep"),
     "simulate": simulate,
     "submit": submit,
     "sweep": plain("sweep"),
     "tier limit": plain("tier", "limit", "free", "2"),
+    "tier quota": plain("tier", "quota", "free", "--analyses", "60"),
     "tier list": plain("tier", "list"),
     "token add": plain("token", "add", ANN),
     "token list": plain("token", "list", ANN, "--json"),

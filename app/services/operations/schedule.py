@@ -81,6 +81,15 @@ def shown(uow: UnitOfWork, *, now: datetime) -> tuple[Leader | None, list[ShownE
     return leader, [_shown(row, now) for row in rows]
 
 
+def entry(uow: UnitOfWork, name: str, *, now: datetime) -> ShownEntry:
+    """One entry.  Raises: NotFound."""
+    with uow.once() as tx:
+        rows = schedule_entries.find(tx, name)
+    if not rows:
+        raise NotFound(Message("There is no entry %(name)s", name=repr(name)))
+    return _shown(rows[0], now)
+
+
 def change(
     uow: UnitOfWork,
     name: str,

@@ -14,6 +14,11 @@ _ALL = text(f"SELECT {COLUMNS} FROM subscription_plans ORDER BY tier")
 _LOCK = text(f"SELECT {COLUMNS} FROM subscription_plans WHERE tier = CAST(:tier AS plan_tier) FOR UPDATE")
 _SET_SLOT_LIMIT = text("UPDATE subscription_plans SET concurrent_jobs = :slots WHERE tier = CAST(:tier AS plan_tier)")
 
+_SET_QUOTA = text("""
+    UPDATE subscription_plans
+       SET analyses_per_period = :analyses, spec_units_per_period = :spec_units, retention_days = :retention_days
+     WHERE tier = CAST(:tier AS plan_tier)""")
+
 
 class PlanColumns(Protocol):
     """The columns that describe a plan."""
@@ -62,6 +67,17 @@ def lock(tx: Tx, tier: Tier) -> Plan:
 def set_slot_limit(tx: Tx, tier: Tier, slots: int) -> None:
     """Let users of the tier run up to `slots` jobs of each service at once.  The caller has locked the row."""
     tx.write(_SET_SLOT_LIMIT, tier=tier.value, slots=slots)
+
+
+def set_quota(tx: Tx, plan: Plan) -> None:
+    """Write the units and the days of a plan.  The caller has locked the row."""
+    tx.write(
+        _SET_QUOTA,
+        tier=plan.tier.value,
+        analyses=plan.analyses_per_period,
+        spec_units=plan.spec_units_per_period,
+        retention_days=plan.retention_days,
+    )
 
 
 def plan_of(row: PlanColumns) -> Plan:

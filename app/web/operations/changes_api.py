@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from app.domain.plans import Tier
+from app.domain.plans import Plan, Tier
 from app.errors import NotFound
-from app.services.accounts import tiers
+from app.services.accounts import plans, tiers
 from app.services.fairness import change_limits
 from app.services.operations import queues
 from app.store.accounts.users import Account
 from app.web.core import auth
 from app.web.core.api import api
 from app.web.core.context import utc_now, wired
-from app.web.operations.schemas import NewLimit, NewTier, NewUserLimit, PauseQueue
-from app.web.operations.shapes import QueuePauseShape, TenureShape, TierShape
+from app.web.operations.schemas import NewLimit, NewQuota, NewTier, NewUserLimit, PauseQueue
+from app.web.operations.shapes import PlanShape, QueuePauseShape, TenureShape, TierShape
 
 
 @api.put("/operator/users/<uuid:user_id>/tier")
@@ -46,9 +46,18 @@ def change_user_limit(body: NewUserLimit, user_id: UUID) -> dict[str, Any]:
 def change_tier_limit(body: NewLimit, tier: str) -> change_limits.TierLimit:
     """Let users of a tier run up to this many jobs of each service at once.  Needs an operator's token."""
     actor = str(auth.operator().user_id)
-    if tier not in set(Tier):
-        raise NotFound(f"There is no tier {tier!r}; the tiers are {', '.join(Tier)}")
-    return change_limits.change_tier_limit(wired().uow, Tier(tier), body.limit, wired().policy, actor=actor)
+    return change_limits.change_tier_limit(wired().uow, _tier(tier), body.limit, wired().policy, actor=actor)
+
+
+@api.put("/operator/tiers/<tier>/quota")
+@api.input(NewQuota, arg_name="body")
+@api.output(PlanShape)
+@api.doc(operation_id="changeTierQuota", tags=["Operator"])
+def change_tier_quota(body: NewQuota, tier: str) -> Plan:
+    """Change what users of a tier may use in a period, from their next submission on.  Needs an operator's token."""
+    actor = str(auth.operator().user_id)
+    changes = body.model_dump(include=body.model_fields_set)
+    return plans.change_quota(wired().uow, _tier(tier), changes, actor=actor)
 
 
 @api.put("/operator/queues/<queue>/pause")
@@ -71,3 +80,9 @@ def _limit_json(account: Account) -> dict[str, Any]:
         "limit": policy.slot_limit(account.plan, account.own_slot_limit),
         "own_limit": account.own_slot_limit,
     }
+
+
+def _tier(name: str) -> Tier:
+    if name not in set(Tier):
+        raise NotFound(f"There is no tier {name!r}; the tiers are {', '.join(Tier)}")
+    return Tier(name)

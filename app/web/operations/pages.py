@@ -12,7 +12,7 @@ from werkzeug.wrappers import Response
 from app.domain.plans import Tier
 from app.domain.queues import JOB_QUEUES, service_of
 from app.errors import Message, NotFound
-from app.services.accounts import accounts, tiers
+from app.services.accounts import accounts, plans, tiers
 from app.services.fairness import change_limits, count_snoozes, report_waits, tenants
 from app.services.operations import nodes, queues
 from app.services.operations.database_health import database_health
@@ -28,7 +28,7 @@ from app.web.core.context import utc_now, wired
 from app.web.core.pages import pages, read
 from app.web.jobs.job_json import links
 from app.web.operations.console_words import COLUMNS, LEFT_BEHIND
-from app.web.operations.schemas import WINDOWS, FailuresQuery, JobsQuery, LimitForm, TierForm
+from app.web.operations.schemas import WINDOWS, FailuresQuery, JobsQuery, LimitForm, QuotaForm, TierForm
 
 DAY = timedelta(days=1)
 #: For the picture of the last day; reading takes a few tenths of a second of processor time that other requests share.
@@ -49,6 +49,7 @@ def show_operator() -> str:
         tiers=change_limits.tier_limits(services.uow, services.policy),
         own_limits=change_limits.own_limits(services.uow, services.policy, most=MOST_OWN_LIMITS),
         most_own_limits=MOST_OWN_LIMITS,
+        plans=[offered.plan for offered in plans.offered(services.uow, services.policy)],
         snoozed=count_snoozes.count(services.uow, now=now),
         report=report_waits.report(
             services.uow,
@@ -111,6 +112,16 @@ def change_tier_limit(tier: str) -> Response:
     if form.limit is not None:
         change_limits.change_tier_limit(wired().uow, Tier(tier), form.limit, wired().policy, actor=actor)
     return redirect(url_for("pages.show_operator", _anchor="limits"), 303)
+
+
+@pages.post("/operator/tiers/<tier>/quota")
+def change_tier_quota(tier: str) -> Response:
+    """Change what users of a tier may use in a period."""
+    actor, form = str(auth.operating_person().user_id), read(QuotaForm, request.form)
+    if tier not in set(Tier):
+        raise NotFound(Message("There is no tier %(tier)s", tier=repr(tier)))
+    plans.change_quota(wired().uow, Tier(tier), form.model_dump(exclude={"sure"}), actor=actor)
+    return redirect(url_for("pages.show_operator", _anchor="quotas"), 303)
 
 
 def _now(reader: Account, now: datetime) -> dict[str, Any]:

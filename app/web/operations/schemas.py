@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints, model_validator
 
+from app.services.accounts.plans import LEAST, MOST
 from app.services.fairness.change_limits import HIGHEST_SLOT_LIMIT
 from app.web.core.schemas import Body, Instant, PageQuery, Plain, Query
 
@@ -30,6 +31,27 @@ class NewLimit(Body):
     """The slot limit to give a tier."""
 
     limit: SlotLimit
+
+
+Units = Annotated[int, Field(ge=LEAST["analyses_per_period"], le=MOST)]
+Days = Annotated[int, Field(ge=LEAST["retention_days"], le=MOST)]
+
+
+class NewQuota(Body):
+    """What a tier may use in a period; members that are left out stay as they are."""
+
+    analyses_per_period: Annotated[Units | None, Field(description="null: unlimited")] = None
+    spec_units_per_period: Annotated[Units | None, Field(description="null: unlimited")] = None
+    retention_days: Annotated[Days | None, Field(description="Days that results are kept; null: for ever")] = None
+
+
+class QuotaForm(Query):
+    """What a tier may use, from its form; an empty field: no limit."""
+
+    analyses_per_period: Units | None = None
+    spec_units_per_period: Units | None = None
+    retention_days: Days | None = None
+    sure: Literal["true"]
 
 
 class NewUserLimit(Body):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from uuid import UUID
 
+from app.domain.plans import Plan
 from app.services.fairness.change_limits import TierLimit
 from app.services.fairness.report_waits import Report
 from app.services.fairness.tenants import Tenant
@@ -49,6 +50,10 @@ class TenureShape(Shape):
 
 class TierShape(Whole[TierLimit]):
     """The limit of a tier."""
+
+
+class PlanShape(Whole[Plan]):
+    """What a tier may use; null: unlimited, or for ever."""
 
 
 class TiersShape(Shape):
