@@ -10,12 +10,21 @@ import structlog
 
 from app.environment import strangers
 from app.settings import Settings
+from app.version import VERSION
+
+
+def add_version(_logger: object, _method: str, event: dict[str, Any]) -> dict[str, Any]:
+    """Add `version` to a line: while a release replaces another, both write."""
+    event["version"] = VERSION
+    return event
+
 
 SHARED: list[Any] = [
     structlog.contextvars.merge_contextvars,
     structlog.stdlib.add_log_level,
     structlog.stdlib.add_logger_name,
     structlog.processors.TimeStamper(fmt="iso", utc=True),
+    add_version,
 ]
 
 

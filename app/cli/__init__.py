@@ -14,6 +14,7 @@ from app.environment import strangers
 from app.errors import Problem, Unavailable
 from app.processes import keep_private
 from app.settings import Settings
+from app.version import VERSION
 
 UNREACHABLE = 4
 
@@ -73,7 +74,7 @@ class _Commands(click.Group):
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="fairlane")
+@click.version_option(VERSION, prog_name="fairlane")
 def main() -> None:
     """Fairlane: a fair job system on Celery and PostgreSQL, and the tests of any Git repository."""
     keep_private()

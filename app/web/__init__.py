@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
-
 from apiflask import APIFlask
 
 from app import logs
 from app.adapters.sandbox import require
 from app.processes import keep_private
 from app.settings import Settings
+from app.version import VERSION
 from app.web import views
 from app.web.accounts.github import EXTENSION as GITHUB
 from app.web.accounts.github import GitHub
@@ -49,7 +48,7 @@ def build(settings: Settings, secret: str) -> APIFlask:
     app = APIFlask(
         __name__,
         title="Fairlane",
-        version=version("fairlane"),
+        version=VERSION,
         spec_path=openapi.PATH,
         docs_path=None,
         static_folder=None,  # type: ignore[arg-type]  # static_files.py; APIFlask's type leaves out Flask's None

@@ -12,6 +12,7 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from app.errors import InvalidInput, Unauthenticated, Unavailable
 from app.services.operations import readiness
 from app.services.operations.readiness import WRITES
+from app.version import VERSION
 from app.web.core import auth
 from app.web.core.context import wired
 from app.web.limits import read_costs
@@ -27,8 +28,8 @@ def init(app: Flask) -> None:
 
 @health.get("/healthz")
 def alive() -> dict[str, str]:
-    """Answer that this process works."""
-    return {"status": "ok"}
+    """Answer that this process works, and of which version it is."""
+    return {"status": "ok", "version": VERSION}
 
 
 @health.get("/readyz")
