@@ -15,13 +15,14 @@ from sqlalchemy.exc import DBAPIError
 from app.errors import BadSetting
 from app.migration_plan import MigrationPlan, planned
 from app.store.core import schema
+from app.store.core.schema import SchemaState
+from app.version import VERSION
 
-#: The revisions that were folded into 0037 (docs/adr/0066), and the last commit with migrations from them to it.
+#: The revisions that were folded into 0037 (docs/adr/0066), and the release with migrations from them to it.
 FOLDED = frozenset(f"{number:04}" for number in range(1, 37)) | {f"0000.{number}" for number in range(1, 5)}
-LAST_UNFOLDED = "c411a5a6"
+LAST_UNFOLDED, ITS_COMMIT = "0.1.0", "c411a5a6"
 #: Deadlock, and a lock time-out: a migration locks tables in an order that no step uses, and waits only briefly.
 IN_THE_WAY = ("40P01", "55P03")
-_TOO_NEW = "The database is at revision {revision}, which this release does not know: use a newer one"
 TRIES, PAUSE_SECONDS = 30, 2.0
 
 
@@ -37,8 +38,8 @@ def migrate(engine: Engine, *, role: str | None = None, allow_newer: bool = Fals
     with engine.connect() as connection:
         if newer := _newer(connection, config):
             if allow_newer:
-                return newer
-            raise BadSetting(_TOO_NEW.format(revision=newer))
+                return newer.revision or ""
+            raise _too_new(newer)
         config.attributes |= {"connection": connection, "role": role}
         _upgrade(connection, config)
         return schema.revision(connection) or ""
@@ -63,7 +64,7 @@ def plan(engine: Engine) -> MigrationPlan:
     config = _config()
     with engine.connect() as connection:
         if newer := _newer(connection, config):
-            raise BadSetting(_TOO_NEW.format(revision=newer))
+            raise _too_new(newer)
         refuse_folded(connection)
         return planned(connection, ScriptDirectory.from_config(config))
 
@@ -79,13 +80,20 @@ def _config() -> Config:
     return config
 
 
-def _newer(connection: Connection, config: Config) -> str | None:
-    """The database's revision, if this release does not know it."""
+def _newer(connection: Connection, config: Config) -> SchemaState | None:
+    """The database's schema, if this release does not know its revision."""
     # read first: a session that stands still in a transaction for longer than its time-out is ended
     known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
-    current = schema.revision(connection)
+    found = schema.state(connection)
     connection.rollback()
-    return current if current and current not in known | FOLDED else None
+    return found if found.revision and found.revision not in known | FOLDED else None
+
+
+def _too_new(found: SchemaState) -> BadSetting:
+    of = f" (of {found.version})" if found.version else ""
+    return BadSetting(
+        f"The database is at revision {found.revision}{of}, which this release {VERSION} does not know: use a newer one"
+    )
 
 
 def refuse_folded(connection: Connection) -> None:
@@ -95,5 +103,5 @@ def refuse_folded(connection: Connection) -> None:
     if current in FOLDED:
         raise BadSetting(
             f"The database is at revision {current}, and this release migrates from 0037 on: first run "
-            f"`fairlane migrate` of commit {LAST_UNFOLDED} (docs/operating.md, *A database from before revision 0037*)"
+            f"`fairlane migrate` of {LAST_UNFOLDED}, which is commit {ITS_COMMIT} (docs/upgrading.md, *Hard stops*)"
         )

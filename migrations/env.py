@@ -8,15 +8,18 @@ from __future__ import annotations
 import time
 
 from alembic import context
+from alembic.runtime.migration import MigrationContext, MigrationInfo
 from sqlalchemy import Connection, create_engine, pool, text
 from sqlalchemy.engine import make_url
 
 from app.errors import BadSetting
 from app.migrate import refuse_folded
 from app.rights import grants
+from app.version import VERSION
 
 LOCK = 0x6661_6972  # "fair"; any constant that nothing else locks
 WAIT_SECONDS = 0.2
+FIRST_WITH_VERSION = "0057"
 
 
 def migrate(connection: Connection, role: str | None) -> None:
@@ -33,7 +36,7 @@ def migrate(connection: Connection, role: str | None) -> None:
     connection.commit()
     try:
         refuse_folded(connection)
-        context.configure(connection=connection, transaction_per_migration=True)
+        context.configure(connection=connection, transaction_per_migration=True, on_version_apply=_note_version)
         with context.begin_transaction():
             context.run_migrations()
         _give_rights(connection, role)
@@ -45,6 +48,12 @@ def migrate(connection: Connection, role: str | None) -> None:
         connection.execute(text("RESET statement_timeout"))
         connection.execute(text("RESET idle_in_transaction_session_timeout"))
         connection.commit()
+
+
+def _note_version(*, ctx: MigrationContext, step: MigrationInfo, **_: object) -> None:
+    """Store which release brought the schema, in the transaction of the migration."""
+    if step.is_upgrade and str(step.up_revision_id) >= FIRST_WITH_VERSION:
+        ctx.connection.execute(text("UPDATE schema_support SET version = :version"), {"version": VERSION})
 
 
 def _lock(connection: Connection) -> None:

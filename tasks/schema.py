@@ -42,4 +42,4 @@ def check(**_: Any) -> None:
             sleep(1)
     finally:
         engine.dispose()
-    raise SystemExit(f"fairlane: the schema is {found}")
+    raise SystemExit(f"fairlane: {found}")

@@ -123,7 +123,7 @@ def _refuse_unserved(uow: UnitOfWork) -> None:
     """Refuse a database whose schema this release cannot work with.  Raises: BadSetting."""
     found, _ = schema_of_database(uow)
     if found != "ok":
-        raise BadSetting(f"The database is {found}")
+        raise BadSetting(f"The database cannot be used: {found}")
 
 
 def _operator_token(settings: Settings, uow: UnitOfWork) -> str | None:

@@ -20,6 +20,7 @@ from app import migrate as migrating
 from app.errors import BadSetting
 from app.store.core.schema import revision
 from app.store.results import explore
+from app.version import VERSION
 from tests.conftest import raw_connection
 from tests.contract.catalogs import schema_of
 from tests.contract.conftest import ROOT
@@ -177,7 +178,7 @@ def test_a_newer_schema_is_refused_and_left_alone(engine: Engine) -> None:
     with engine.begin() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     before = schema(engine)
-    with pytest.raises(BadSetting, match="revision 9999, which this release does not know"):
+    with pytest.raises(BadSetting, match=f"revision 9999 .of {VERSION}., which this release {VERSION} does not know"):
         migrating.migrate(engine)
     assert migrating.migrate(engine, allow_newer=True) == "9999"
     assert schema(engine) == before
@@ -194,7 +195,7 @@ def folded(engine: Engine) -> Engine:
     return engine
 
 
-TOLD = "at revision 0017, and this release migrates from 0037 on: first run `fairlane migrate` of commit c411a5a6"
+TOLD = "at revision 0017, and this release migrates from 0037 on: first run `fairlane migrate` of 0.1.0, which is"
 
 
 @pytest.mark.proof
@@ -222,10 +223,10 @@ def test_both_commands_say_so(folded: Engine, empty_url: str, tmp_path: Path, co
 
 
 def test_what_is_to_be_passed_through_migrates_to_0037() -> None:
-    argv = ["git", "ls-tree", "--name-only", migrating.LAST_UNFOLDED, "migrations/versions/"]
+    argv = ["git", "ls-tree", "--name-only", migrating.ITS_COMMIT, "migrations/versions/"]
     listed = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True)
     if listed.returncode:
-        pytest.skip(f"commit {migrating.LAST_UNFOLDED} is not in this clone: {listed.stderr.strip()}")
+        pytest.skip(f"commit {migrating.ITS_COMMIT} is not in this clone: {listed.stderr.strip()}")
     names = [Path(line).name for line in listed.stdout.splitlines()]
     numbers = {found[1].replace("_", ".") for name in names if (found := re.match(r"(0000_\d|\d{4})_", name))}
     assert numbers - {"0037"} < migrating.FOLDED

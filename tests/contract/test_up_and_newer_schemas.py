@@ -26,6 +26,7 @@ def test_up_starts_on_a_newer_schema_that_serves_this_release(world: World, data
 
 def test_up_refuses_a_newer_schema_that_no_longer_serves_it(world: World, database_url: str, tmp_path: Path) -> None:
     world.rows("UPDATE alembic_version SET version_num = '9998' RETURNING 1")
-    world.rows("UPDATE schema_support SET oldest = '9998' RETURNING 1")
-    with pytest.raises(BadSetting, match="the oldest that works is 9998"):
+    world.rows("UPDATE schema_support SET version = '99.1.0', oldest_version = '99.0.0' RETURNING 1")
+    told = "too old for the schema of 99.1.0; the oldest that works is 99.0.0"
+    with pytest.raises(BadSetting, match=told):
         prepared(database_url, tmp_path)

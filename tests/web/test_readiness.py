@@ -8,6 +8,7 @@ from sqlalchemy import text
 
 from app import embedded
 from app.services.operations import readiness
+from app.version import VERSION
 from tests.conftest import raw_connection
 
 Refuse = Callable[[str], None]
@@ -57,3 +58,17 @@ def test_the_write_is_made_once_in_a_while_only(web: Web, refuse: Refuse, monkey
 def test_another_value_of_writes_is_refused(web: Web) -> None:
     answer = web.client.get("/readyz?writes=yes")
     assert (answer.status_code, answer.json["errors"][0]["detail"]) == (422, "expected 0 or 1")
+
+
+def test_health_and_the_document_tell_the_version(web: Web) -> None:
+    assert web.client.get("/healthz").json == {"status": "ok", "version": VERSION}
+    assert web.client.get("/api/v1/openapi.json").json["info"]["version"] == VERSION
+
+
+def test_a_schema_that_has_left_this_release_behind_is_told_by_versions(web: Web) -> None:
+    with web.uow.begin() as tx:
+        tx.run(text("UPDATE alembic_version SET version_num = '9998'"))
+        tx.run(text("UPDATE schema_support SET version = '99.1.0', oldest_version = '99.0.0'"))
+    answer = web.client.get("/readyz")
+    told = f"this release {VERSION} is too old for the schema of 99.1.0; the oldest that works is 99.0.0"
+    assert (answer.status_code, answer.json["checks"]["migrations"]) == (503, told)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.services.operations.readiness import serves, this_release
+from app.services.operations.readiness import serves, this_revision
 from app.store.core import schema
 from app.store.core.unit_of_work import UnitOfWork
 from app.store.operations import database_facts
 from app.store.operations.database_facts import TableFacts
+from app.version import VERSION
 
 TABLES = 5
 
@@ -39,9 +40,8 @@ def database_health(uow: UnitOfWork) -> DatabaseHealth:
     """Read PostgreSQL's statistics, which may be some seconds old."""
     with uow.begin() as tx:
         facts, rows = database_facts.facts(tx), database_facts.tables(tx, most=TABLES)
-        revision, oldest = schema.revision(tx.connection), schema.oldest(tx.connection)
+        found = schema.state(tx.connection)
     return DatabaseHealth(
         facts.bytes, facts.version, facts.connections, facts.most_connections, facts.oldest_transaction_seconds,
-        facts.wal_bytes, revision,
-        serves(this_release(), revision, oldest), rows,
+        facts.wal_bytes, found.revision, serves(VERSION, this_revision(), found), rows,
     )  # fmt: skip

@@ -6,14 +6,17 @@ from functools import cache
 from time import monotonic
 from weakref import WeakKeyDictionary
 
+from packaging.version import Version
 from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.domain.queues import ALL_QUEUES
 from app.store.core import clock, schema
 from app.store.core.database_errors import code_of
+from app.store.core.schema import SchemaState
 from app.store.core.unit_of_work import UnitOfWork
 from app.store.operations import queues
+from app.version import VERSION
 
 WRITES = "writes"
 #: How long an answer about writes is reused, so that frequent checks do not cause frequent writes.
@@ -30,9 +33,9 @@ def readiness(uow: UnitOfWork, needed_revision: str | None = None) -> dict[str, 
     checks = dict.fromkeys(("database", "migrations", "queues", WRITES), "not checked")
     try:
         with uow.begin() as tx:
-            revision, oldest = schema.revision(tx.connection), schema.oldest(tx.connection)
-            checks["migrations"] = serves(needed_revision or this_release(), revision, oldest)
-            missing = sorted(set(ALL_QUEUES) - set(queues.names(tx))) if revision else list(ALL_QUEUES)
+            found = schema.state(tx.connection)
+            checks["migrations"] = serves(VERSION, needed_revision or this_revision(), found)
+            missing = sorted(set(ALL_QUEUES) - set(queues.names(tx))) if found.revision else list(ALL_QUEUES)
             checks["queues"] = f"missing {', '.join(missing)}" if missing else "ok"
         checks["database"] = "ok"
         checks[WRITES] = _written(uow)
@@ -41,31 +44,33 @@ def readiness(uow: UnitOfWork, needed_revision: str | None = None) -> dict[str, 
     return checks
 
 
-def serves(needed: str, revision: str | None, oldest: str | None) -> str:
+def serves(version: str, needed: str, found: SchemaState) -> str:
     """`ok`, or why a release cannot serve a schema.
 
-    needed: the release's own revision; oldest: the oldest release that works with the schema, which allows migrating
-    before the processes are replaced.
+    version, needed: those of the release and of its newest migration.  A newer schema says which releases it serves,
+    so the database can be migrated before the processes are replaced.
     """
-    if revision == needed or (revision and oldest and oldest <= needed < revision):
+    if found.revision is None or found.revision < needed:
+        at = f"at revision {found.revision}" if found.revision else "not there"
+        return f"the schema is {at}; this release {version} needs {needed}"
+    if found.revision == needed or (found.oldest and Version(found.oldest) <= Version(version)):
         return "ok"
-    if revision and revision > needed:
-        oldest_release = oldest or "a newer one"
-        return f"at revision {revision}; this release has {needed}, the oldest that works is {oldest_release}"
-    return f"at revision {revision}; this release needs {needed}"
+    of = found.version or f"revision {found.revision}"
+    oldest = found.oldest or "a newer one"
+    return f"this release {version} is too old for the schema of {of}; the oldest that works is {oldest}"
 
 
 def schema_of_database(uow: UnitOfWork) -> tuple[str, bool]:
     """-> (as `serves` of this release, whether the schema is newer than it).  Raises: SQLAlchemyError."""
-    needed = this_release()
+    needed = this_revision()
     with uow.begin() as tx:
-        revision, oldest = schema.revision(tx.connection), schema.oldest(tx.connection)
-    return serves(needed, revision, oldest), revision is not None and revision > needed
+        found = schema.state(tx.connection)
+    return serves(VERSION, needed, found), found.revision is not None and found.revision > needed
 
 
 @cache
-def this_release() -> str:
-    """The revision of this release."""
+def this_revision() -> str:
+    """The newest migration of this release."""
     return schema.needed()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from importlib.resources import files
 
 from sqlalchemy import Connection, text
@@ -17,7 +18,22 @@ _SIZES = text("""
     SELECT relname AS name, greatest(0, reltuples)::bigint AS rows, pg_total_relation_size(oid) AS bytes
       FROM pg_class WHERE oid = ANY (ARRAY(SELECT to_regclass(one) FROM unnest(CAST(:tables AS text[])) AS one))""")
 _TELLS = text("SELECT to_regclass('schema_support') IS NOT NULL")
-_OLDEST = text("SELECT oldest FROM schema_support")
+# a schema of before 0057 has no such columns
+_SUPPORT = text("""
+    SELECT to_jsonb(s) ->> 'version' AS version, to_jsonb(s) ->> 'oldest_version' AS oldest FROM schema_support AS s""")
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaState:
+    """The schema of a database, and which releases it serves.
+
+    revision: its newest migration, None before the first; version: that of the release which brought it, and oldest:
+    that of the oldest release which works on it; both None in a schema of before 0.4.0.
+    """
+
+    revision: str | None
+    version: str | None
+    oldest: str | None
 
 
 def revision(connection: Connection | Session) -> str | None:
@@ -33,12 +49,12 @@ def sizes(connection: Connection, tables: Collection[str]) -> dict[str, tuple[in
     return {row.name: (row.rows, row.bytes) for row in connection.execute(_SIZES, {"tables": list(tables)})}
 
 
-def oldest(connection: Connection | Session) -> str | None:
-    """The revision of the oldest release that works on this schema, as its migrations say; None: they do not say."""
-    if not connection.execute(_TELLS).scalar_one():
-        return None
-    found: str | None = connection.execute(_OLDEST).scalar_one_or_none()
-    return found
+def state(connection: Connection | Session) -> SchemaState:
+    """Read the schema's revision and versions."""
+    found = revision(connection)
+    tells = connection.execute(_TELLS).scalar_one()
+    support = connection.execute(_SUPPORT).one_or_none() if tells else None
+    return SchemaState(found, *(support or (None, None)))
 
 
 def needed() -> str:
