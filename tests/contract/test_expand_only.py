@@ -1,17 +1,18 @@
-"""Migrations only add what the previous release does not notice, until one contracts and says so (docs/adr/0044)."""
+"""Migrations only add what earlier releases do not notice, until one contracts and says so (docs/adr/0044)."""
 
 from typing import Any
 
 import pytest
+from packaging.version import Version
 from sqlalchemy import Connection, Engine, text
 
 from tests.conftest import raw_connection
 from tests.contract.migrating import migrated_to
+from tests.releases import LAST, RELEASES
 from tests.tiers import few
 
-#: The schema of the previous release.  When it has been replaced everywhere this is the next one.
-PREVIOUS = "0037"
-#: What a migration since then changed on purpose, and why callers of before do not notice.
+#: What a migration changed on purpose since the oldest release that the schema serves, and why no such release notices.
+#: A function that one of them calls and that takes or returns something else gets another name, such as `…_v2`.
 HARMLESS: dict[str, str] = {
     **{
         f"function {name} is gone": "only releases before 0031 call it"
@@ -24,6 +25,9 @@ HARMLESS: dict[str, str] = {
     },
     "function rate_charge(text,double precision,double precision,double precision): body changed": (
         "the same answer, also when the clock goes back"
+    ),
+    "function audit_log_forget(): body changed": (
+        "a deleted account whose address was never verified takes nothing out of older entries"
     ),
     "function accept_look(uuid,text,text,text,text,text,text,text,timestamp with time zone): body changed": (
         "the same answer, from sums of the bills"
@@ -171,14 +175,30 @@ def contracted(before: dict[str, Catalog], after: dict[str, Catalog]) -> set[str
     return gone
 
 
-def test_nothing_that_the_previous_release_uses_is_gone_or_works_otherwise(engine: Engine) -> None:
-    migrated_to(engine, PREVIOUS)
+def catalogs_at(engine: Engine, revision: str) -> dict[str, Catalog]:
+    migrated_to(engine, revision)
     with engine.connect() as connection:
-        before = catalogs(connection)
-    migrated_to(engine, "head")
+        return catalogs(connection)
+
+
+def test_nothing_that_a_served_release_uses_is_gone_or_works_otherwise(engine: Engine) -> None:
+    before = {release.version: catalogs_at(engine, release.revision) for release in RELEASES}
+    now = catalogs_at(engine, "head")
     with engine.connect() as connection:
-        assert contracted(before, catalogs(connection)) == HARMLESS.keys()
-        assert connection.execute(text("SELECT oldest FROM schema_support")).scalar_one() <= PREVIOUS
+        oldest = connection.execute(text("SELECT oldest_version FROM schema_support")).scalar_one()
+    noticed = {version: contracted(before[version], now) for version in before if Version(version) >= Version(oldest)}
+    assert {version: found - HARMLESS.keys() for version, found in noticed.items()} == {
+        version: set() for version in noticed
+    }
+    assert HARMLESS.keys() - set().union(*noticed.values()) == set()
+
+
+def test_the_schema_serves_the_last_three_releases_by_revision_and_by_version(migrated_url: str) -> None:
+    with raw_connection(migrated_url) as connection:
+        revision, version = connection.execute(text("SELECT oldest, oldest_version FROM schema_support")).one()
+    by_revision = {release.version for release in RELEASES if release.revision >= revision}  # as releases before 0.4.0
+    assert by_revision == {release.version for release in RELEASES if Version(release.version) >= Version(version)}
+    assert by_revision >= {release.version for release in LAST}
 
 
 @pytest.mark.parametrize(
