@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import subprocess
@@ -11,7 +12,6 @@ import urllib.error
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +35,7 @@ PAIRS = [
         id=f"{pair[0].version} and {pair[1].version}",
         marks=pytest.mark.proof if pair == (LAST[-1], THIS_RELEASE) else pytest.mark.release,
     )
-    for pair in combinations([*LAST, THIS_RELEASE], 2)
+    for pair in itertools.combinations([*LAST, THIS_RELEASE], 2)
 ]
 
 Pair = tuple[Code, Code]
@@ -94,6 +94,20 @@ class Traffic:
             thread.join()
 
 
+def commits(repository: Callable[..., Path]) -> Iterator[str]:
+    """Commits of one repository, each with a test more."""
+    for n in itertools.count():
+        folder = repository("shop", {f"tests/test_{n}.py": "def test_a():\n    pass\n"})
+        yield subprocess.check_output(["git", "rev-parse", "HEAD"], cwd=folder, text=True).strip()
+
+
+def token_of(code: Code, url: str, home: Path) -> str:
+    """A token of a new user, who may run three jobs at once."""
+    code.fairlane(url, home, "user", "add", "a@example.org", "--tier", "pro")
+    token: str = json.loads(code.fairlane(url, home, "token", "add", "a@example.org", "--json"))["token"]
+    return token
+
+
 def worker(nodes: Nodes, code: Code) -> LocalProcess:
     name = f"worker{len(nodes.others)}"
     argv = [sys.executable, "-m", "celery", "-A", "tasks", "worker", "-Q", QUEUES, "-c", "4"]
@@ -115,13 +129,8 @@ def stop(process: LocalProcess) -> None:
 def test_two_releases_share_a_database_in_both_orders_under_traffic(
     world: World, nodes: Nodes, pair: Pair, repository: Callable[..., Path], tmp_path: Path, database_url: str
 ) -> None:
-    old, new = pair
-    home = tmp_path / "home"
-    old.fairlane(database_url, home, "user", "add", "a@example.org", "--tier", "pro")
-    token = json.loads(old.fairlane(database_url, home, "token", "add", "a@example.org", "--json"))["token"]
-    made = (repository("shop", {f"tests/test_{n}.py": "def test_a():\n    pass\n"}) for n in range(20 * JOBS))
-    traffic = Traffic(subprocess.check_output(["git", "rev-parse", "HEAD"], cwd=at, text=True).strip() for at in made)
-
+    (old, new), home = pair, tmp_path / "home"
+    token, traffic = token_of(old, database_url, home), Traffic(commits(repository))
     old_web, old_worker = Web(nodes, tmp_path, token, code=old.folder, **old.packages), worker(nodes, old)
     with traffic.beside(old_web):
         new.fairlane(database_url, home, "migrate")
@@ -140,7 +149,6 @@ def test_two_releases_share_a_database_in_both_orders_under_traffic(
         new_worker = worker(nodes, new)
         stop(old_worker)
     end(world, traffic, new_web)  # the newer release alone
-
     assert traffic.faults == {}
     assert new_web.ask("/readyz")["checks"]["migrations"] == "ok"
     assert new_worker.status == "running"

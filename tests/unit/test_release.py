@@ -15,6 +15,8 @@ import pytest
 
 from tests.nodes import ROOT
 
+pytestmark = pytest.mark.proof
+
 TOOL = ROOT / "tools" / "release.py"
 #: Programs that take hours or are not everywhere; they note how they were called, and fail if they are told to.
 DOUBLE = '#!/bin/sh\necho "$(basename "$0") $*" >> "$CALLS"\ncase "$*" in $FAILS) exit 1;; esac\n'
