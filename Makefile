@@ -3,6 +3,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 PORT ?= 8000
+VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 PYTHON ?= python3
 # each a distribution of its own; constraints.txt says where pip finds them
 PACKAGES := packages/celery-durable packages/fairlane-client packages/testlist
@@ -21,7 +22,7 @@ FIRE_SECONDS ?= 1200
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help prove bench setup run quick test test-all check messages format release prove-release prove-kill prove-rolling prove-broker prove-receive prove-versions prove-celery prove-model prove-quota prove-bills prove-fairness prove-simulation prove-schedule prove-lifecycle prove-retention prove-migrations prove-inventory prove-bombs prove-reads prove-sockets prove-agreement bench-broker bench-accept bench-quota bench-start bench-inventory bench-sandbox dist clean
+.PHONY: help prove bench setup run quick test test-all check messages format release prove-release prove-kill prove-rolling prove-broker prove-receive prove-versions prove-celery prove-model prove-quota prove-bills prove-fairness prove-simulation prove-schedule prove-lifecycle prove-retention prove-migrations prove-inventory prove-bombs prove-reads prove-sockets prove-agreement bench-broker bench-accept bench-quota bench-start bench-inventory bench-sandbox dist image requirements sbom packaging clean
 
 help: ## list the targets of every day
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | grep -vE '^(prove|bench)-' | sed 's/:.*## /\t/' | expand -t 18
@@ -32,13 +33,28 @@ prove: ## list the long proofs
 bench: ## list the benchmarks
 	@grep -hE '^bench-[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 18
 
-$(VENV)/.installed: pyproject.toml $(PACKAGES:=/pyproject.toml) constraints.txt
-	@$(PYTHON) tools/install.py $(VENV) -c constraints.txt $(PACKAGES:%=-e %) -e '.[embedded,dev]'
+INSTALL = @$(PYTHON) tools/install.py $(VENV) -c constraints.txt $(PACKAGES:%=-e %)
+DECLARED = pyproject.toml $(PACKAGES:=/pyproject.toml) constraints.txt
+
+$(VENV)/.installed: $(DECLARED)
+	$(INSTALL) -e '.[embedded,dev]'
+	@touch $@ $(VENV)/.runs
+
+# with what checks the image, Compose and the chart
+$(VENV)/.packaging: $(DECLARED)
+	$(INSTALL) -e '.[embedded,dev,packaging]'
+	@touch $@ $(VENV)/.installed $(VENV)/.runs
+
+# what running needs; whoever has the tools as well has this
+$(VENV)/.runs: $(DECLARED)
+	$(INSTALL) -e '.[embedded]'
 	@touch $@
 
 setup: $(VENV)/.installed ## install everything for running and testing into .venv
 
-run: setup ## run the whole service: make run PORT=8000 REPOS=folder-of-repositories
+packaging: $(VENV)/.packaging ## install also what checks the image, Compose and the chart
+
+run: $(VENV)/.runs ## run the whole service: make run PORT=8000 REPOS=folder-of-repositories
 	$(BIN)/fairlane up --port $(PORT) $(REPOS)
 
 quick: setup ## before each commit: the tests of `make test` that the change can have broken
@@ -156,8 +172,23 @@ bench-inventory: setup ## time and memory to inventory local repositories: make 
 bench-sandbox: setup ## 1,000 small repositories, in turns beside an earlier revision: make bench-sandbox BEFORE=f5e0cd9
 	$(BIN)/python -m bench.inventory.small --repositories $(or $(REPOSITORIES),1000) $(if $(BEFORE),--before $(BEFORE))
 
-dist: setup ## build the wheels of everything into dist
+dist: $(VENV)/.runs ## build the wheels of everything into dist, with the versions of third parties: see docs/operating.md
+	rm -rf dist
 	$(BIN)/python -m pip wheel --disable-pip-version-check --no-deps --wheel-dir dist $(PACKAGES:%=./%) .
+	grep -v '@' constraints.txt > dist/constraints.txt
+
+image: ## build the image of docker/Dockerfile, labelled with version and revision
+	docker build -f docker/Dockerfile -t fairlane:$(VERSION) --build-arg FAIRLANE_VERSION=$(VERSION) \
+		--build-arg REVISION=$$(git rev-parse HEAD) $(if $(PYTHON_IMAGE),--build-arg PYTHON_IMAGE=$(PYTHON_IMAGE)) .
+
+requirements: packaging ## write docker/requirements*.txt: what the image installs, from constraints.txt, with hashes
+	$(BIN)/python tools/requirements.py
+
+sbom: packaging dist ## list the parts of an environment such as the image's in dist/fairlane.cdx.json (CycloneDX)
+	rm -rf build/image && $(PYTHON) -m venv --without-pip build/image
+	$(BIN)/python -m pip --python build/image/bin/python install --disable-pip-version-check --quiet --require-hashes -r docker/requirements.txt
+	$(BIN)/python -m pip --python build/image/bin/python install --disable-pip-version-check --quiet --no-index --no-deps dist/*.whl
+	$(BIN)/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible --output-file dist/fairlane.cdx.json build/image/bin/python
 
 clean: ## remove the environment and caches; data in FAIRLANE_HOME stays
 	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
