@@ -64,10 +64,10 @@ class Up:
         return found
 
 
-def started(argv: list[str], log: Path, env: dict[str, str], port: int) -> Up:
-    """Not ready yet."""
+def started(argv: list[str], log: Path, env: dict[str, str], port: int, *, folder: Path = ROOT) -> Up:
+    """Not ready yet.  folder: where it is started."""
     with log.open("wb") as output:
-        process = subprocess.Popen(argv, cwd=ROOT, env=env, stdout=output, stderr=subprocess.STDOUT)
+        process = subprocess.Popen(argv, cwd=folder, env=env, stdout=output, stderr=subprocess.STDOUT)
     return Up(process, log, env, port)
 
 
