@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import fnmatch
+import os
 import re
-from pathlib import PurePosixPath
+import shutil
+import subprocess
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pytest
@@ -17,7 +20,9 @@ from tests.contract.conftest import ROOT
 
 DOCKERFILE = (ROOT / "docker" / "Dockerfile").read_text(encoding="utf-8")
 IGNORED = [line for line in (ROOT / ".dockerignore").read_text().splitlines() if line and not line.startswith("#")]
-SERVICES: dict[str, dict[str, Any]] = yaml.safe_load((ROOT / "docker" / "compose.yaml").read_text())["services"]
+FILE = ROOT / "docker" / "compose.yaml"
+SERVICES: dict[str, dict[str, Any]] = yaml.safe_load(FILE.read_text(encoding="utf-8"))["services"]
+PROXY = (ROOT / "docker" / "haproxy.cfg").read_text(encoding="utf-8")
 UNITS = {"m": 1, "g": 1024}
 #: of compose's own variables: `${NAME:-default}`
 VARIABLE = re.compile(r"\$\{(\w+):-([^}]*)\}")
@@ -66,11 +71,49 @@ def test_a_web_has_room_for_its_threads_and_its_drain() -> None:
     assert web["pids_limit"] >= 10 * 290
 
 
-def test_the_web_can_be_scaled_within_a_range_of_ports() -> None:
-    [port] = SERVICES["web"]["ports"]
-    assert default(port) == "127.0.0.1:8000:8000"
-    assert VARIABLE.sub("8000-8003", port) == "127.0.0.1:8000-8003:8000", "a port each for up to four webs"
-    assert "container_name" not in SERVICES["web"]
+def test_the_web_can_be_scaled_behind_the_proxy_which_alone_reaches_outside() -> None:
+    reached = {name: [default(port) for port in service.get("ports", ())] for name, service in SERVICES.items()}
+    assert reached.pop("proxy") == ["127.0.0.1:8000:8000", "127.0.0.1:8443:8443"]
+    assert {name for name, ports in reached.items() if ports} == {"prometheus", "grafana"}
+    assert all(port.startswith("127.0.0.1:") for ports in reached.values() for port in ports)
+    assert SERVICES["web"]["environment"]["TRUST_PROXY"] == "true"
+    assert not any("container_name" in service for service in SERVICES.values())
+
+
+def test_a_web_that_stops_says_so_for_longer_than_the_proxy_needs_to_notice() -> None:
+    [every, times] = [int(found) for found in re.findall(r"\b(?:inter|fall) (\d+)", PROXY)]
+    drain = load({"WEB_DRAIN": default(SERVICES["web"]["environment"]["WEB_DRAIN"])}).web_drain
+    assert drain.total_seconds() > every * times
+
+
+@pytest.mark.parametrize("tls", ["off", "on"])
+def test_haproxy_reads_its_configuration(tmp_path: Path, tls: str) -> None:
+    program = shutil.which("haproxy", path=f"{os.environ['PATH']}:/usr/sbin")
+    if program is None:
+        pytest.skip("haproxy is not installed (Debian's package haproxy)")
+    make = "openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out a.pem -subj /CN=a -days 2 && cat key.pem >> a.pem && rm key.pem"
+    subprocess.run(["bash", "-euc", make], cwd=tmp_path, capture_output=True, check=True)
+    (tmp_path / "haproxy.cfg").write_text(PROXY.replace("/run/tls/", f"{tmp_path}/a.pem").replace("libc,none", "none"))
+    argv = [program, "-c", "-f", tmp_path / "haproxy.cfg"]
+    done = subprocess.run(argv, env={"TLS": tls, "PATH": "/usr/bin:/bin"}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_what_is_mounted_from_the_repository_is_there() -> None:
+    mounts = [mount for service in SERVICES.values() for mount in service.get("volumes", ()) if mount.startswith(".")]
+    places = [place for place in (mount.split(":")[0] for mount in mounts) if "secrets" not in place]
+    assert len(places) > 6
+    assert [place for place in places if not (ROOT / "docker" / place).exists()] == []
+
+
+def test_compose_would_take_the_file() -> None:
+    specification = pytest.importorskip("compose_spec", reason="compose-spec is not installed: make packaging")
+    # with variables and merged keys filled in, as compose does
+    filled = yaml.safe_load(default(FILE.read_text(encoding="utf-8")))
+    plain = yaml.safe_dump({name: part for name, part in filled.items() if not name.startswith("x-")})
+    assert set(specification.PyCompose.from_yaml(plain).service_names()) == SERVICES.keys()
+    with pytest.raises(ValueError, match="mem_limt"):
+        specification.PyCompose.from_yaml(plain.replace("mem_limit", "mem_limt"))
 
 
 def test_postgresql_has_connections_for_twice_the_processes_and_a_quarter_of_its_memory() -> None:
