@@ -20,7 +20,7 @@ from tests.unit.test_install import UNREACHED
 pytestmark = pytest.mark.release
 
 OURS = {"celery-durable", "fairlane", "fairlane-client", "testlist"}
-TOOLS = {"coverage", "hypothesis", "mypy", "playwright", "pytest", "ruff", "setuptools"}
+TOOLS = {"coverage", "hypothesis", "mypy", "playwright", "pytest", "ruff"}
 PIP = ("-m", "pip", "--disable-pip-version-check")
 
 
