@@ -94,6 +94,15 @@ def test_each_queue_has_a_worker_that_runs_the_command_of_the_procfile_and_its_s
     assert len(settings) == len(ALL_QUEUES)
 
 
+def test_settings_are_written_as_the_service_reads_them() -> None:
+    given = {"MAX_TESTS": 1_000_000, "LLM_SHARE_PER_ACCOUNT": 0.25, "FAIRNESS_ENABLED": False, "SPEC_TIME_LIMIT": "90m"}
+    _, pod = next(pods(rendered({"settings": given})))
+    told = {one["name"]: one["value"] for one in pod["containers"][0]["env"]}
+    assert given.keys() <= told.keys()
+    read = load({name: told[name] for name in given})
+    assert (read.max_tests, read.llm_share_per_account, read.fairness_enabled) == (1_000_000, 0.25, False)
+
+
 def test_beat_and_the_migration_run_the_commands_of_the_procfile_and_the_web_that_of_the_image() -> None:
     commands = {
         name.rpartition("-")[2]: pod["containers"][0].get("args") for name, pod in pods(PLAIN) if "worker" not in name

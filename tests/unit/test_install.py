@@ -49,6 +49,12 @@ def test_an_installation_tells_its_stages_with_the_time_that_went_by_and_nothing
     subprocess.run([tmp_path / "made" / "bin" / "python", "-c", "import empty_thing"], check=True)
 
 
+def test_make_run_installs_what_running_needs_and_no_tools(tmp_path: Path) -> None:
+    argv = ["make", "--dry-run", "run", f"VENV={tmp_path}"]
+    told = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert re.findall(r"'\.\[(.*)\]'", told) == ["embedded"]
+
+
 def test_an_installation_that_fails_says_why_and_is_not_done() -> None:
     pip = [sys.executable, "-c", "print('Collecting thing'); print('ERROR: no such thing'); raise SystemExit(3)"]
     code = f"from install import Stages, follow; raise SystemExit(follow({pip!r}, Stages()))"

@@ -25,6 +25,11 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version }}
 {{- end }}
 {{- end }}
 
+{{/* a value as a setting is written: Helm's numbers are floats, and a million would be 1e+06 */}}
+{{- define "fairlane.text" -}}
+{{- if and (kindIs "float64" .) (eq (floor .) .) }}{{ printf "%.0f" . }}{{ else }}{{ . }}{{ end -}}
+{{- end }}
+
 {{/* of a pod: no token of the cluster, no root, no right */}}
 {{- define "fairlane.pod" -}}
 serviceAccountName: {{ .Values.serviceAccountName }}
@@ -78,7 +83,7 @@ env:
   - {name: {{ $name }}, value: {{ $value | toString | quote }}}
   {{- end }}
   {{- range $name, $value := .root.Values.settings }}
-  - {name: {{ $name }}, value: {{ $value | toString | quote }}}
+  - {name: {{ $name }}, value: {{ include "fairlane.text" $value | quote }}}
   {{- end }}
   {{- with .root.Values.extraEnv }}
   {{- toYaml . | nindent 2 }}
