@@ -6,12 +6,12 @@ prometheus_client decides when it is imported first, by a variable that app/serv
 from __future__ import annotations
 
 import os
-from importlib.metadata import version
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
 
 from app.server.metrics_folder import VARIABLE
+from app.version import VERSION
 
 _IS_SHARED = VARIABLE in os.environ
 _REGISTRY = CollectorRegistry(auto_describe=True)
@@ -50,7 +50,7 @@ _build = Gauge(
 
 def text() -> bytes:
     """The metrics of all processes of this instance, in Prometheus' text form."""
-    _build.labels(version("fairlane")).set(1)
+    _build.labels(VERSION).set(1)
     if not _IS_SHARED:
         return generate_latest(_REGISTRY)
     registry = CollectorRegistry(auto_describe=False)

@@ -67,7 +67,7 @@ def change_tier_limit(name: str, slots: int, *, as_json: bool) -> None:
 @click.option("--retention-days", type=_NumberOrNone(), help="Days that results are kept; `unlimited`: for ever.")
 @click.option("--json", "as_json", is_flag=True)
 @click.pass_context
-def change_quota(ctx: click.Context, name: str, *, as_json: bool, **given: int | None) -> None:
+def change_quota(ctx: click.Context, /, name: str, *, as_json: bool, **given: int | None) -> None:
     """Print what a tier may use in a period, and change what is given; it applies from the next submission on."""
     by_hand = click.core.ParameterSource.COMMANDLINE
     changes = {member: value for member, value in given.items() if ctx.get_parameter_source(member) is by_hand}

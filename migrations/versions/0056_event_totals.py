@@ -3,6 +3,8 @@
 Events that the previous release writes get the same note, by a default.  It counts nothing.
 """
 
+from pathlib import Path
+
 from alembic import op
 
 revision = "0056"
@@ -10,42 +12,11 @@ down_revision = "0055"
 
 LOCKS = {"job_events": "ACCESS EXCLUSIVE"}
 
+HERE = Path(__file__).parent
+
 
 def upgrade() -> None:
-    op.execute("ALTER TABLE job_events ADD COLUMN written_by xid8")  # older events: unknown, and never counted
-    op.execute("ALTER TABLE job_events ALTER COLUMN written_by SET DEFAULT pg_current_xact_id()")
-    op.execute("""
-        CREATE TABLE event_totals (
-            name text NOT NULL,
-            service text NOT NULL,
-            tier text NOT NULL,
-            code text NOT NULL,
-            bucket smallint NOT NULL,
-            events bigint NOT NULL,
-            seconds double precision NOT NULL,
-            PRIMARY KEY (name, service, tier, code, bucket)
-        ) WITH (fillfactor = 50)""")  # every row is updated every few seconds
-    op.execute("""
-        COMMENT ON COLUMN event_totals.bucket IS
-            'of events that took time: how many bounds of app/domain/event_totals.py are below it; otherwise 0'""")
-    op.execute("""
-        CREATE TABLE event_totals_position (
-            counted_to bigint NOT NULL,
-            seen pg_snapshot NOT NULL,
-            settled_to bigint NOT NULL,
-            mark_to bigint NOT NULL,
-            marked_at timestamptz NOT NULL,
-            marked_before xid8 NOT NULL
-        ) WITH (fillfactor = 50)""")
-    op.execute("""
-        COMMENT ON TABLE event_totals_position IS
-            'one row: the events that `seen` shows are counted up to the id counted_to, and all up to settled_to';
-        COMMENT ON COLUMN event_totals_position.mark_to IS
-            'settled_to once every transaction before marked_before has ended'""")
-    op.execute("""
-        INSERT INTO event_totals_position
-        SELECT last, pg_current_snapshot(), last, last, clock_timestamp(), pg_current_xact_id()
-          FROM (SELECT coalesce(max(id), 0) AS last FROM job_events) e""")
+    op.execute(HERE.joinpath("0056_event_totals.sql").read_text(encoding="utf-8"))
 
 
 def downgrade() -> None:

@@ -56,8 +56,9 @@ def _asked_of() -> frozenset[Of]:
     if given is None:
         return frozenset(Of)
     if given not in set(Of):
-        allowed = f"expected {' or '.join(Of)}"
-        raise InvalidInput(f"`of` is unknown; {allowed}", errors=[{"pointer": "/of", "detail": allowed}])
+        raise InvalidInput(
+            "`of` is process or service", errors=[{"pointer": "/of", "detail": "expected process or service"}]
+        )
     return frozenset({Of(given)})
 
 

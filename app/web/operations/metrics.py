@@ -31,10 +31,10 @@ class Of(StrEnum):
     SERVICE = "service"
 
 
-def text_of(asked: frozenset[Of], uow: UnitOfWork, policy: Policy) -> bytes:
+def text_of(parts: frozenset[Of], uow: UnitOfWork, policy: Policy) -> bytes:
     """In Prometheus' text form."""
-    process = process_metrics.text() if Of.PROCESS in asked else b""
-    return process + (_of_service(uow, policy) if Of.SERVICE in asked else b"")
+    process = process_metrics.text() if Of.PROCESS in parts else b""
+    return process + (_of_service(uow, policy) if Of.SERVICE in parts else b"")
 
 
 def _of_service(uow: UnitOfWork, policy: Policy) -> bytes:

@@ -9,6 +9,7 @@ from typing import Any
 import psycopg2
 import pytest
 from celery_durable import schema
+from celery_durable.upgrade_locks import REPLACED
 from durable_harness.broker import Broker
 from durable_harness.postgres import PostgresServer
 from durable_harness.waiting import wait_for
@@ -192,10 +193,10 @@ def test_all_that_the_steps_lock_is_taken_in_that_place(old: Broker) -> None:
         cursor = connection.cursor()
         cursor.execute("CREATE TEMP TABLE before AS SELECT oid FROM pg_class WHERE relkind IN ('r', 'v')")
         connection.commit()
-        schema.lock(connection, schema.REPLACED)
+        schema.lock(connection, REPLACED)
         cursor.execute(held)
         taken = {name for (name,) in cursor.fetchall()}
-        assert taken == set(schema.REPLACED)
+        assert taken == set(REPLACED)
         connection.rollback()
         schema.upgrade(connection)
         cursor.execute(held)

@@ -25,6 +25,7 @@ from .database import connect_arguments, runner
 from .errors import BadOption, NewerSchema, NotUpgraded, OlderSchema, Unsafe
 from .names import fill
 from .options import read_options
+from .upgrade_locks import LOCKS, locks
 
 #: Of the tables and functions in `sql/`.  It grows with each change of them; tests/test_schema.py holds that.  A file
 #: that changes is first copied to `sql/VERSION/`, where `read` finds what an older version had.
@@ -60,20 +61,6 @@ STEPS: Mapping[int, str | None] = {
 }
 #: What follows when all functions and views are there.
 RIGHTS_STEPS = {8: "8.rights.sql"}
-#: What version 8 turns from a table into a view, or changes.
-REPLACED = (
-    "broker_facts", "broker_node", "broker_group", "broker_dead_letter", "broker_queue", "broker_message",
-    "kombu_queue", "kombu_group", "kombu_message", "kombu_node", "kombu_judgement", "kombu_dead_letter",
-)  # fmt: skip
-#: What a step takes, all at once, before anything is changed; see sql/locks.sql.
-LOCKS: Mapping[int, tuple[str, ...]] = {
-    8: REPLACED,
-    9: (
-        "broker_facts", "broker_node", "broker_group", "broker_dead_letter", "broker_queue", "broker_message",
-        "broker_ready", "broker_lease", "broker_waiting", "broker_limit", "kombu_queue", "kombu_message",
-        "durable_ready", "durable_waiting",
-    ),
-}  # fmt: skip
 
 _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('{channel} schema', 0))"
 _IS_THERE = """
@@ -135,8 +122,8 @@ def upgrade(connection: Any, options: Mapping[str, Any] | None = None, *, to: in
         names += stock(to)
     passed = range(found + 1, to + 1) if found is not None else range(0)
     taken = dict.fromkeys(name for version in passed for name in LOCKS.get(version, ()))
-    locks = [_locks([*taken])] if taken else []
-    steps = [*locks, *(step(version) for version in passed)]
+    first = [locks([*taken])] if taken else []
+    steps = [*first, *(step(version) for version in passed)]
     rights = [_step_text(RIGHTS_STEPS[version]) for version in passed if version in RIGHTS_STEPS]
     [(patience,)] = database.run(_PATIENCE)
     _run_in_place(database, [*steps, *(read(name, to) for name in names), *rights])
@@ -150,7 +137,7 @@ def lock(connection: Any, relations: Sequence[str], options: Mapping[str, Any] |
 
     relations: their names, in order; connection, options: as of `upgrade`.  Raises: the driver's LockNotAvailable.
     """
-    _run_in_place(_Database(connection, options), [_locks(relations)])
+    _run_in_place(_Database(connection, options), [locks(relations)])
 
 
 def replace_functions(connection: Any, to: int, options: Mapping[str, Any] | None = None) -> None:
@@ -235,11 +222,6 @@ def step(version: int) -> str:
 
 def _step_text(name: str) -> str:
     return files(__package__).joinpath("sql", "steps", name).read_text(encoding="utf-8")
-
-
-def _locks(relations: Sequence[str]) -> str:
-    text = files(__package__).joinpath("sql", "locks.sql").read_text(encoding="utf-8")
-    return text.replace("'{relations}'", "'{" + ",".join(relations) + "}'")
 
 
 def _make_schema(database: "_Database", name: str) -> None:
