@@ -3,12 +3,12 @@
 import os
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 from uuid import UUID
 
 from celery.signals import worker_process_init
-from sqlalchemy import Engine, text
+from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 from testlist.version import PARSER_VERSION
 
@@ -16,10 +16,12 @@ from app.adapters.generators import generator_of, languages_of, name_of
 from app.adapters.publishing import publisher
 from app.adapters.sandbox import settle
 from app.database import database_url, session_url
+from app.equal_settings import digests
 from app.services.fairness import change_limits
 from app.services.policy import Policy
 from app.settings import Settings, load
 from app.specview.generator import Generator
+from app.store.core import host_settings
 from app.store.core.connections import make_engine
 from app.store.core.unit_of_work import UnitOfWork
 from tasks.celery import app
@@ -51,8 +53,7 @@ def _begin(**_: Any) -> None:
     # so that the first job need not wait for the settings and a connection; if the database is unavailable, the job
     # handles it
     with suppress(SQLAlchemyError):
-        with wired().uow.once() as tx:
-            tx.run(text("SELECT 1"))
+        wired().uow.now()
         change_limits.release_held(wired().uow, wired().policy)
 
 
@@ -62,6 +63,7 @@ def _wired(pid: int) -> WorkerWiring:  # noqa: ARG001 - the key: what a parent m
     settle(settings)
     # a child runs one task, its heartbeat thread, and the gate of a model
     engine = make_engine(database_url(settings), pool_size=3, application_name="fairlane worker")
+    host_settings.note(engine, partial(digests, settings))
     # beat needs the user and password; without them the direct address never worked
     direct = make_engine(session_url(settings), pool_size=1) if settings.database_direct_url else engine
     policy = Policy.of(settings, PARSER_VERSION, name_of(settings), languages_of(settings))

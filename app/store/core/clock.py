@@ -20,6 +20,7 @@ import structlog
 from sqlalchemy import Engine, text
 from sqlalchemy.exc import SQLAlchemyError
 
+from app.store.core import host_settings
 from app.store.core.session import session
 
 log = structlog.get_logger(__name__)
@@ -35,11 +36,12 @@ TOLERATED = timedelta(seconds=1)
 
 _ASK = text("SELECT clock_timestamp()")
 _TELL = text("""
-    INSERT INTO host_clocks AS c (host, program, ahead_seconds)
-    VALUES (:host, current_setting('application_name'), :ahead)
-    ON CONFLICT (host, program) DO UPDATE SET ahead_seconds = excluded.ahead_seconds, measured_at = clock_timestamp()
+    INSERT INTO host_clocks AS c (host, program, ahead_seconds, settings)
+    VALUES (:host, current_setting('application_name'), :ahead, CAST(:settings AS jsonb))
+    ON CONFLICT (host, program) DO UPDATE
+       SET ahead_seconds = excluded.ahead_seconds, settings = excluded.settings, measured_at = clock_timestamp()
      WHERE c.measured_at < clock_timestamp() - interval '1 minute'
-        OR abs(c.ahead_seconds - excluded.ahead_seconds) > 1""")
+        OR abs(c.ahead_seconds - excluded.ahead_seconds) > 1 OR c.settings IS DISTINCT FROM excluded.settings""")
 SKEWS = text("""
     SELECT host, program, ahead_seconds FROM host_clocks
      WHERE measured_at > clock_timestamp() - interval '15 minutes' ORDER BY host, program""")
@@ -142,8 +144,10 @@ def _log_skew(engine: Engine, ahead: timedelta) -> None:
     if abs(ahead) > TOLERATED:
         log.warning("clock_skew", ahead_seconds=round(ahead.total_seconds(), 3))
     # the schema is older, or the role may not write; a relevant skew is in the log already
-    with suppress(SQLAlchemyError), session(engine, once=True) as connection:
-        connection.execute(_TELL, {"host": socket.gethostname(), "ahead": ahead.total_seconds()})
+    with suppress(SQLAlchemyError):
+        row = {"host": socket.gethostname(), "ahead": ahead.total_seconds(), "settings": host_settings.as_json(engine)}
+        with session(engine, once=True) as connection:
+            connection.execute(_TELL, row)
 
 
 def instant(tx: Any, now: datetime | None) -> datetime:

@@ -14,11 +14,13 @@ from app.adapters.git_sources import branches, resolve_commit
 from app.adapters.publishing import publisher
 from app.database import database_url
 from app.domain.repositories import Repository
+from app.equal_settings import digests
 from app.home import sealing_phrases, secret_key
 from app.services.policy import Policy
 from app.services.webhooks.sealing import Keyring
 from app.services.webhooks.webhooks import Where
 from app.settings import Settings, load
+from app.store.core import host_settings
 from app.store.core.connections import make_engine
 from app.store.core.unit_of_work import UnitOfWork
 
@@ -75,6 +77,7 @@ def wire(settings: Settings | None = None) -> WebWiring:
         application_name="fairlane web",
         statement_seconds=settings.statement_timeout.total_seconds(),
     )
+    host_settings.note(engine, partial(digests, settings))
     celery = Celery("fairlane web", config_source="celeryconfig", set_as_current=False)
 
     def resolve(repository: Repository, ref: str | None, commit: str | None) -> tuple[str, str | None]:
