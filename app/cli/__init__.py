@@ -35,6 +35,7 @@ COMMANDS = {
     "dead": "dead",
     "schedule": "schedule",
     "audit": "audit",
+    "doctor": "doctor",
     "sweep": "audit",
     "alive": "alive",
     "prune": "audit",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 from app.domain.lifecycle import Failure
@@ -62,9 +62,7 @@ def sweep(uow: UnitOfWork, policy: Policy, *, now: datetime, dry_run: bool = Fal
     with step(uow, dry_run=dry_run) as tx:
         buried = _bury(tx, policy, now=now)
     with step(uow, dry_run=dry_run) as tx:
-        orphans = quota.sweep(tx, now=now)
-        for orphan in orphans:
-            events.add(tx, UUID(str(orphan["job_id"])), "reservation_orphaned", amount=orphan["reserved_amount"])
+        orphans = drop_orphans(tx, expired_by=now)
     with step(uow, dry_run=dry_run) as tx:
         freed = slots.sweep(tx)
         for slot in freed:
@@ -82,6 +80,17 @@ def sweep(uow: UnitOfWork, policy: Policy, *, now: datetime, dry_run: bool = Fal
         "slots": [slot._asdict() for slot in freed],
     }
     return Swept(extended, len(orphans), len(freed), len(buried), pruned, rows)
+
+
+def drop_orphans(tx: Tx, *, expired_by: datetime | None) -> Sequence[ShownRow]:
+    """Delete reservations whose job no longer exists, and write each into its timeline.
+
+    expired_by: leave out those that expire later; None: no one.  Locks: those reservations, never waiting for one.
+    """
+    dropped = quota.sweep(tx, now=expired_by or datetime.max.replace(tzinfo=UTC))
+    for orphan in dropped:
+        events.add(tx, UUID(str(orphan["job_id"])), "reservation_orphaned", amount=orphan["reserved_amount"])
+    return dropped
 
 
 def orphans(uow: UnitOfWork) -> int:

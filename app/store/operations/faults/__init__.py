@@ -1,0 +1,1 @@
+"""Statements for what `fairlane doctor` looks for; each finds rows of ids and numbers, and locks nothing."""
