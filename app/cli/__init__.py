@@ -36,6 +36,8 @@ COMMANDS = {
     "schedule": "schedule",
     "audit": "audit",
     "doctor": "doctor",
+    "backup": "backup",
+    "restore": "backup",
     "sweep": "audit",
     "alive": "alive",
     "prune": "audit",

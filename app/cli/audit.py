@@ -45,12 +45,13 @@ def audit(since: datetime | None, *, rows: int, seconds: int, as_json: bool) -> 
     if as_json:
         click.echo(json.dumps([asdict(finding) for finding in found], default=str))
     else:
-        _print(found)
+        show_findings(found)
     if any(finding.status != HOLDS for finding in found):
         sys.exit(1)
 
 
-def _print(found: list[Finding]) -> None:
+def show_findings(found: list[Finding]) -> None:
+    """Print the outcome of an audit: a table, and below it the rows that break an invariant."""
     table = Table(*(Column(name, no_wrap=name != "title") for name in ("no", "title", "status", "rows", "seconds")))
     for finding in found:
         table.add_row(finding.number, finding.title, finding.status, str(finding.broken), f"{finding.seconds:.2f}")

@@ -72,6 +72,23 @@ def choose(majors: set[int]) -> Programs:
     raise EmbeddedUnavailable(_nothing_found())
 
 
+@dataclass(frozen=True, slots=True)
+class ClientProgram:
+    """A program such as pg_dump that runs here.  major: its version, which says which servers it can talk to."""
+
+    path: Path
+    major: int
+
+
+def clients(name: str) -> list[ClientProgram]:
+    """The programs of that name on this machine, the oldest version first."""
+    on_path = shutil.which(name)
+    folders = [*_folders(), *([Path(on_path).resolve().parent] if on_path else [])]
+    found = ((folder / name, _version(folder / name)) for folder in dict.fromkeys(folders))
+    programs = (ClientProgram(path, int(version.split(".")[0])) for path, version in found if version)
+    return sorted(programs, key=lambda program: program.major)
+
+
 def probe(folder: Path) -> Programs | None:
     """Ask the server for its version; None if it is missing, cannot run here or is too old."""
     return _probe(folder)

@@ -129,6 +129,12 @@ def up(place: Place) -> object:
     return ended(running)
 
 
+def restore(place: Place) -> object:
+    file = str(place.nodes.folder / "a.dump")
+    place.run("backup", file)
+    return place.run("restore", "--yes", file)
+
+
 def ended(running: Up) -> object:
     try:
         running.wait_until_ready()
@@ -142,8 +148,10 @@ def ended(running: Up) -> object:
 RUNS: dict[str, Callable[[Place], object]] = {
     "alive": alive,
     "audit": plain("audit", "--json"),
+    "backup": lambda place: place.run("backup", str(place.nodes.folder / "b.dump")),
     "config": plain("config"),
     "dead": plain("dead"),
+    "doctor": plain("doctor", "--fix"),
     "fairness": plain("fairness"),
     "inventory": inventory,
     "keys list": keys("list"),
@@ -153,6 +161,7 @@ RUNS: dict[str, Callable[[Place], object]] = {
     "pause": plain("pause", "analysis_default"),
     "prune": plain("prune", "--dry-run"),
     "queues": plain("queues"),
+    "restore": restore,
     "resume": plain("resume", "analysis_default"),
     "schedule change": schedule("change", "sweep", "--disable"),
     "schedule list": plain("schedule", "list"),
