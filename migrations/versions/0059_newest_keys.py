@@ -10,7 +10,7 @@ from celery_durable import schema
 from migrations import online
 
 revision = "0059"
-down_revision = "0057"
+down_revision = "0058"
 
 BROKER_VERSION = 9
 LOCKS = {"durable_ready": "ACCESS EXCLUSIVE", "durable_waiting": "ACCESS EXCLUSIVE"}
