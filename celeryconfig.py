@@ -15,12 +15,13 @@ from app.domain.queues import ALL_QUEUES as _ALL_QUEUES
 from app.domain.queues import MAINTENANCE as _MAINTENANCE
 from app.domain.queues import check_queue_names as _check_queue_names
 from app.errors import BadSetting as _BadSetting
+from app.json_lines import refusal as _refusal
 from app.settings import load as _load
 
 try:
     _settings = _load()
 except _BadSetting as _bad:  # one line, where Celery would print its own stack
-    raise SystemExit(f"fairlane: {_bad.detail}") from None
+    raise _refusal(_bad.detail) from None
 _check_queue_names()
 
 broker_url = "durable+" + _hide(_database_url(_settings))
@@ -80,6 +81,7 @@ imports = (
     "tasks.pools",
     "tasks.schema",
     "tasks.alive",
+    "tasks.log_context",
 )
 beat_scheduler = "tasks.scheduler:PgScheduler"
 beat_max_loop_interval = 5

@@ -122,6 +122,7 @@ class Settings(BaseModel):
     web_drain: Annotated[Duration, Field(le=timedelta(seconds=30))] = timedelta(seconds=1)  # /readyz refuses first
     metrics_token: SecretKey | None = None  # none: /metrics is for this machine, and for operators' tokens
     log_format: Literal["text", "json"] = "text"
+    access_log: bool | None = None  # none: with LOG_FORMAT=json
     fairlane_url: WebAddress = "http://127.0.0.1:8000"  # for the command line as a REST client
     fairlane_token: SecretStr | None = None
 
@@ -141,6 +142,11 @@ class Settings(BaseModel):
     def earlier_secret_keys(self) -> tuple[str, ...]:
         """SECRET_KEY_PREDECESSORS, one by one."""
         return () if self.secret_key_predecessors is None else split_keys(self.secret_key_predecessors)
+
+    @property
+    def has_access_log(self) -> bool:
+        """Whether each request has a line in the log: ACCESS_LOG, or else where programs read it."""
+        return self.log_format == "json" if self.access_log is None else self.access_log
 
     @property
     def fairness(self) -> FairnessPolicy:

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
+from logging import WARNING
 
 import click
 
+from app import json_lines
 from app.environment import strangers
 from app.errors import Problem, Unavailable
 from app.processes import keep_private
@@ -61,19 +63,30 @@ class _Commands(click.Group):
         return command
 
     def invoke(self, ctx: click.Context) -> object:
+        if json_lines.are_wanted():
+            import_module("app.logs").configure("json", level=WARNING)
         for said in strangers(Settings.model_fields):
-            click.echo(f"fairlane: {said}", err=True)
+            _say("unknown_setting", said)
         try:
             return super().invoke(ctx)
         except Problem as problem:
-            click.echo(f"fairlane: {problem.detail}", err=True)
+            _say("refused", problem.detail)
             sys.exit(UNREACHABLE if isinstance(problem, Unavailable) else 1)
         except Exception as error:
             # Imported only now: most commands need no database, and importing its errors takes half a second.
             if (said := import_module("app.cli.refusals").sentence(error)) is None:
                 raise
-            click.echo(f"fairlane: {said}", err=True)
+            _say("refused", said)
             sys.exit(UNREACHABLE)
+
+
+def _say(event: str, said: str) -> None:
+    """One line on stderr, in the form of the log."""
+    if json_lines.are_wanted():
+        line = json_lines.json_line(event, level="warning", logger=__name__, said=said)
+        click.echo(line, nl=False, err=True)
+    else:
+        click.echo(f"fairlane: {said}", err=True)
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})

@@ -1,11 +1,13 @@
-"""One standard output for many children: whole lines, each with its child's name, or JSON lines unchanged."""
+"""One standard output for many children: whole lines, each with its child's name, or JSON lines and nothing else."""
 
 from __future__ import annotations
 
-import json
 import os
 import select
 import time
+from typing import Any
+
+from app.json_lines import json_line
 
 LINE_BYTES = 64 * 1024  # a longer line is split; this is also what a pipe can hold
 CHUNK_BYTES = 4096  # a pipe that select() calls writable takes this much without blocking
@@ -13,23 +15,27 @@ PATIENCE_SECONDS = 1.0
 
 
 class Output:
-    """Where the lines are written.  as_json: pass lines on unchanged, and write our own as JSON."""
+    """Where the lines are written.  as_json: write our own as JSON, and what a child writes that is no JSON object."""
 
     def __init__(self, width: int, *, as_json: bool, descriptor: int = 1) -> None:
         self._width, self._as_json, self._descriptor = width, as_json, descriptor
         self._lost_until = 0.0
 
-    def say(self, event: str, **fields: object) -> None:
+    def say(self, event: str, **fields: Any) -> None:
         """Report an action of the supervisor itself."""
         if self._as_json:
-            self.line("", json.dumps({"event": event, **fields}).encode())
+            self._write(json_line(event, logger="app.supervisor", **fields))
         else:
             self.line("fairlane", " ".join([event, *(f"{name}={value}" for name, value in fields.items())]).encode())
 
     def line(self, name: str, line: bytes) -> None:
         """Write one line of a child."""
-        prefix = b"" if self._as_json else f"{name:<{self._width}} | ".encode()
-        self._write(prefix + line + b"\n")
+        if not self._as_json:
+            self._write(f"{name:<{self._width}} | ".encode() + line + b"\n")
+        elif line.startswith(b"{"):
+            self._write(line + b"\n")
+        elif line.strip():  # of a program that ended before it had a log, or of one that is not ours
+            self._write(json_line(line.decode(errors="replace"), logger="app.supervisor", child=name))
 
     def _write(self, data: bytes) -> None:
         """Write, or drop the rest if nothing reads it: a paused terminal must stop neither the work nor its end."""

@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import ClassVar
 
+from app import json_lines
 from app.errors import Conflict, Problem
 from app.private_files import open_private
 from app.processes import alive
@@ -79,7 +80,7 @@ def run(
     Problem is reported, and the call repeated.
     Returns: the exit code: 0, or 1 if a child had to be killed.
     """
-    output = Output(max(len(child.name) for child in children), as_json=os.environ.get("LOG_FORMAT") == "json")
+    output = Output(max(len(child.name) for child in children), as_json=json_lines.are_wanted())
     guard = Guard(grace=grace)
     tree = _Tree([Running(child, output, guard.mark) for child in children], guard, output)
     try:

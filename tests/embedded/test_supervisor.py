@@ -109,12 +109,16 @@ def test_a_killed_child_takes_its_group_with_it_before_it_starts_again(
     assert up.wait(20) == 0
 
 
-def test_json_lines_pass_untouched(tree: Helper) -> None:
-    up = tree({"web": "print('{\"event\": 1}')\n" + SLEEP}, LOG_FORMAT="json")
+def test_json_lines_pass_untouched_and_others_become_json(tree: Helper) -> None:
+    up = tree({"web": "print('{\"event\": 1}')\nprint('no JSON')\n" + SLEEP}, LOG_FORMAT="json")
     said = read_until(up, "all ready")
-    assert '{"event": 1}\n' in said.splitlines(keepends=True)
     up.terminate()
-    assert '{"event": "stopping", "grace_seconds": 20.0}' in up.communicate(timeout=20)[0]
+    said = said.replace("all ready\n", "") + up.communicate(timeout=20)[0]
+    assert '{"event": 1}\n' in said.splitlines(keepends=True)
+    lines = {line["event"]: line for line in map(json.loads, said.splitlines())}
+    assert lines["no JSON"]["child"] == "web"
+    assert lines["stopping"]["grace_seconds"] == 20.0
+    assert {"level", "logger", "timestamp"} <= lines["stopping"].keys()
 
 
 def test_a_child_that_does_not_stop_is_killed_after_the_grace(tree: Helper, tmp_path: Path) -> None:
