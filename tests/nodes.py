@@ -22,12 +22,12 @@ ROOT = Path(__file__).parent.parent
 #: What a node of the service imports beside Celery.
 IMPORTS = (
     "tasks.celery", "tasks.analysis", "tasks.specification", "tasks.maintenance", "tasks.webhooks", "tasks.lending", "tasks.pools",
-    "tasks.schema", "tasks.alive", "tasks.scheduler",
+    "tasks.schema", "tasks.alive", "tasks.scheduler", "tasks.log_context",
 )  # fmt: skip
 #: What the web imports: all but its configuration, which reads the settings.
 WEB_IMPORTS = (
     "gunicorn.app.wsgiapp", "gunicorn.arbiter", "gunicorn.glogging", "app.server.application", "app.server.worker",
-    "app.shared_table",
+    "app.server.logger", "app.shared_table",
 )  # fmt: skip
 #: Programs that are forked from a process that has imported them.
 WARM = {"celery": IMPORTS, "gunicorn": WEB_IMPORTS}

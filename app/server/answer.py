@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from app.exchanges import EXCHANGE, Exchange
+from app.origins import entered
+
 #: Size of a piece of a long answer; a shorter answer is one piece.
 PIECE_BYTES = 65_536
 EVENTS = b"text/event-stream"
@@ -33,6 +36,13 @@ class HttpAnswer:
 
     def piece(self) -> Piece:
         """The next piece, and whether more may follow.  After the last one the answer is closed."""
+        exchange: Exchange | None = self._environ.get(EXCHANGE)
+        if exchange is None:
+            return self._gathered()
+        with entered(exchange.origin):
+            return self._gathered()
+
+    def _gathered(self) -> Piece:
         gathered: list[bytes] = []
         size = 0
         for chunk in self._chunks:

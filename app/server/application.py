@@ -6,7 +6,11 @@ from functools import partial
 
 from apiflask import APIFlask
 
+from app import log_writer, telemetry
+from app.exchanges import Observe
+from app.server.access_log import access_line
 from app.server.bridge import Bridge
+from app.settings import Settings
 from app.web import create_app
 from app.web.core.client_addresses import NETWORK_BITS, client_of
 from app.web.core.context import EXTENSION
@@ -16,7 +20,10 @@ from app.web.limits.read_costs import READS
 
 def create() -> Bridge:
     """Build it in the worker, after the fork."""
-    return bridged(create_app())
+    app = create_app()
+    log_writer.start()
+    telemetry.begin("web")
+    return bridged(app)
 
 
 def bridged(app: APIFlask) -> Bridge:
@@ -29,4 +36,11 @@ def bridged(app: APIFlask) -> Bridge:
         network=partial(client_of, trusts_proxy=settings.trust_proxy, prefix=NETWORK_BITS),
         is_known=partial(read_buckets.carries_known, app.extensions[READS].buckets),
         drain_seconds=settings.web_drain.total_seconds(),
+        observers=_observers(settings),
     )
+
+
+def _observers(settings: Settings) -> list[Observe]:
+    """What is told of each request when it is over."""
+    found: list[Observe] = [access_line] if settings.has_access_log else []
+    return [*found, telemetry.spans.request_ended] if telemetry.spans else found

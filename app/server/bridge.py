@@ -9,12 +9,15 @@ thread: psycopg2 blocks, and a transaction begins and ends in one call of the ap
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Future
 from contextlib import AsyncExitStack, ExitStack
+from time import perf_counter
 from typing import Any
 
+from app import telemetry
 from app.errors import Busy, TooManyRequests
+from app.exchanges import Exchange, Observe, received
 from app.server.answer import HttpAnswer, Piece, Wsgi
 from app.server.bodies import LongBodies
 from app.server.environ import Scope, content_length, environ, with_body
@@ -53,7 +56,7 @@ class Bridge:
 
     client, network: name the client of an environ and the network that it is in, which have a share of each limit;
     is_known: whether it carries a token that was good before; drain_seconds: how long a stopping process serves while
-    it is not ready.
+    it is not ready; observers: told of each request when it is over, refused ones included.
     """
 
     def __init__(
@@ -66,8 +69,9 @@ class Bridge:
         is_known: Callable[[dict[str, Any]], bool] = lambda _: False,
         threads: int = THREADS,
         drain_seconds: float = 0.0,
+        observers: Sequence[Observe] = (),
     ) -> None:
-        self._app, self._longest, self._client = app, longest_body, client
+        self._app, self._longest, self._client, self._observers = app, longest_body, client, observers
         self._network, self._is_known = network or client, is_known
         self.drain_seconds = drain_seconds
         #: Set when the process gets the signal to stop; balancers then see that it is not ready.
@@ -80,8 +84,21 @@ class Bridge:
         self._long = LongBodies()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
-        given = environ(scope)
+        """Answer one request, and tell the observers when everything was handed over, or the client has gone."""
+        began, given = perf_counter(), environ(scope)
+        exchange = received(given)
+        if telemetry.spans is not None:
+            telemetry.spans.request_began(exchange)
+        try:
+            await self._answer(scope, receive, _noting(send, exchange), given, exchange)
+        finally:
+            exchange.seconds = perf_counter() - began
+            for observe in self._observers:
+                observe(exchange)
+
+    async def _answer(
+        self, scope: Scope, receive: Receive, send: Send, given: dict[str, Any], exchange: Exchange
+    ) -> None:
         client = self._client(given)
         async with AsyncExitStack() as held:
             try:
@@ -90,15 +107,15 @@ class Bridge:
                 if body is None:  # the client has gone, or sent something other than HTTP and has been told so
                     return
                 if self.is_stopping and scope["path"] == READY_PATH:
-                    await _send(send, 503, *problem_bytes(503, STOPPING))
+                    await _send(send, 503, *problem_bytes(503, STOPPING, exchange))
                     return
                 answer = HttpAnswer(self._app, with_body(given, body))
                 future = self._pool(given).begin(client, answer.begin)
             except TimeoutError:
-                await _send(send, 408, *problem_bytes(408, TOO_SLOW))
+                await _send(send, 408, *problem_bytes(408, TOO_SLOW, exchange))
                 return
             except (TooManyRequests, Busy) as problem:
-                await _send(send, problem.status, *refused(problem))
+                await _send(send, problem.status, *refused(problem, exchange))
                 return
             piece = await self._result(future, answer)
         await self._deliver(answer, piece, send)
@@ -163,6 +180,20 @@ class Bridge:
         except BaseException:
             future.add_done_callback(lambda _: answer.close())
             raise
+
+
+def _noting(send: Send, exchange: Exchange) -> Send:
+    """Send, and note what was handed over."""
+
+    async def noting(message: AsgiMessage) -> None:
+        await send(message)
+        if "status" in message:
+            exchange.status = message["status"]
+        else:
+            exchange.size += len(message["body"])
+            exchange.is_whole = not message["more_body"]
+
+    return noting
 
 
 async def _send(send: Send, status: int, body: bytes, headers: Headers) -> None:

@@ -7,6 +7,7 @@ import gc
 from math import ceil as _ceil
 from typing import Any
 
+from app import json_lines as _json_lines
 from app import shared_table
 from app.errors import BadSetting as _BadSetting
 from app.processes import keep_private
@@ -16,11 +17,12 @@ from app.settings import load as _load
 try:
     _settings = _load()
 except _BadSetting as _bad:  # one line, where gunicorn would print its own stack
-    raise SystemExit(f"fairlane: {_bad.detail}") from None
+    raise _json_lines.refusal(_bad.detail) from None
 _drain = _settings.web_drain.total_seconds()
 
 wsgi_app = "app.server.application:create()"
 worker_class = "app.server.worker.Worker"
+logger_class = "app.server.logger.Logger"
 #: Per process.  A further connection closes the one that has waited longest for its client's request.
 worker_connections = 4000
 backlog = 2048

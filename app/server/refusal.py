@@ -7,26 +7,29 @@ from http import HTTPStatus
 from uuid import uuid4
 
 from app.errors import Problem
+from app.exchanges import Exchange
 
 Headers = list[tuple[bytes, bytes]]
 
 
-def problem_bytes(status: int, detail: str) -> tuple[bytes, Headers]:
-    """Body and headers, in the form of app/web/core/problems.py."""
+def problem_bytes(status: int, detail: str, exchange: Exchange | None = None) -> tuple[bytes, Headers]:
+    """Body and headers, in the form of app/web/core/problems.py.  exchange: None if what came is no request."""
     title = HTTPStatus(status).phrase
-    return _bytes(title.lower().replace(" ", "-"), title, status, detail)
+    return _bytes(title.lower().replace(" ", "-"), title, status, detail, exchange)
 
 
-def refused(problem: Problem) -> tuple[bytes, Headers]:
+def refused(problem: Problem, exchange: Exchange) -> tuple[bytes, Headers]:
     """The bytes and headers of a problem of the application."""
-    body, headers = _bytes(problem.slug, problem.title, problem.status, problem.detail)
+    body, headers = _bytes(problem.slug, problem.title, problem.status, problem.detail, exchange)
     if problem.retry_after is not None:
         headers.append((b"retry-after", str(problem.retry_after).encode()))
     return body, headers
 
 
-def _bytes(slug: str, title: str, status: int, detail: str) -> tuple[bytes, Headers]:
-    request_id = uuid4().hex
+def _bytes(slug: str, title: str, status: int, detail: str, exchange: Exchange | None) -> tuple[bytes, Headers]:
+    request_id = (exchange and exchange.origin.request_id) or uuid4().hex
+    if exchange:
+        exchange.refusal = slug
     document = {
         "type": f"/problems/{slug}",
         "title": title,

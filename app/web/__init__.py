@@ -16,7 +16,17 @@ from app.web.accounts.mails import EXTENSION as MAILS
 from app.web.accounts.mails import Mails
 from app.web.analyses.commit_lookups import EXTENSION as LOOKUPS
 from app.web.analyses.commit_lookups import Lookups
-from app.web.core import compression, headers, openapi, problems, rate_limits, sessions, static_files, trusted_hosts
+from app.web.core import (
+    compression,
+    exchanges,
+    headers,
+    openapi,
+    problems,
+    rate_limits,
+    sessions,
+    static_files,
+    trusted_hosts,
+)
 from app.web.core.client_addresses import behind_proxy
 from app.web.core.context import EXTENSION
 from app.web.core.strict_json import StrictJson
@@ -28,7 +38,7 @@ from app.web.operations import health
 
 LONGEST_BODY = 1_000_000  # bytes
 #: What a request passes besides the views; the last one that looks at answers sees them first.
-PARTS = (openapi, compression, static_files, headers, rate_limits, problems, health)
+PARTS = (openapi, compression, static_files, headers, rate_limits, problems, health, exchanges)
 
 
 def create_app(wired: WebWiring | None = None) -> APIFlask:
@@ -37,6 +47,7 @@ def create_app(wired: WebWiring | None = None) -> APIFlask:
         keep_private()
         wired = wire()
         logs.configure(wired.settings.log_format)
+        logs.report_strangers()
         require(wired.settings)
     app = build(wired.settings, wired.secret)
     app.extensions |= parts(wired)

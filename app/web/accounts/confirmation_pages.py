@@ -14,6 +14,7 @@ from app.web.accounts.passkey_site import possible_site, site
 from app.web.accounts.settings_pages import TOLD_ON_THE_FORM
 from app.web.core import auth, next_pages
 from app.web.core.context import utc_now, wired
+from app.web.core.exchanges import noted
 from app.web.core.pages import PageAnswer, pages
 
 
@@ -69,7 +70,7 @@ def _go_on(secret: str) -> Redirect:
 
 def _refused(problem: Problem) -> PageAnswer:
     headers = {} if problem.retry_after is None else {"Retry-After": str(problem.retry_after)}
-    return _page(problem), problem.status, headers
+    return _page(problem), noted(problem), headers
 
 
 def _page(problem: Problem | None = None) -> str:

@@ -23,6 +23,7 @@ from app.web.accounts.sign_in_pages import again, begin_session, network, new_ac
 from app.web.accounts.verification import greet
 from app.web.core import auth, problems, refusals
 from app.web.core.context import utc_now, wired
+from app.web.core.exchanges import noted
 from app.web.core.pages import PageAnswer, pages
 
 #: In the session: what the browser was asked for.
@@ -136,7 +137,7 @@ def ask_browser(ceremony: Ceremony, begin: Callable[[], Challenge]) -> Response:
     try:
         challenge: Challenge = begin()
     except Problem as problem:
-        return _document(json.dumps(refusals.in_words(problems.document(problem))), problem.status)
+        return _document(json.dumps(refusals.in_words(problems.document(problem))), noted(problem))
     session[ASKED] = {"for": ceremony.value, "challenge": challenge.text}
     if challenge.user_id:
         session[ASKED] |= {"user_id": str(challenge.user_id), "email": request.form.get("email", "").strip()}

@@ -14,6 +14,7 @@ from app.web.accounts.sign_in_pages import begin_session, stranger
 from app.web.accounts.verification import send_verification
 from app.web.core import auth
 from app.web.core.context import utc_now, wired
+from app.web.core.exchanges import noted
 from app.web.core.pages import PageAnswer, pages
 from app.web.core.public_links import secret_link
 
@@ -35,7 +36,7 @@ def forget_password() -> str | PageAnswer:
         password_resets.count_request(wired().uow, **stranger())
     except TooManyRequests as problem:
         page = render_template("accounts/forgot.html", problem=problem, are_mailed=are_mailed, email=email[:300])
-        return page, problem.status, {"Retry-After": str(problem.retry_after)}
+        return page, noted(problem), {"Retry-After": str(problem.retry_after)}
     uow, path = wired().uow, secret_link(url_for("pages.show_reset", token=""))
 
     def find() -> tuple[str, str] | None:
@@ -60,7 +61,7 @@ def reset_password() -> Response | PageAnswer:
         made = password_resets.reset(wired().uow, token, request.form.get("password", ""), now=utc_now())
     except (InvalidInput, TooManyRequests, Busy) as problem:
         headers = {} if problem.retry_after is None else {"Retry-After": str(problem.retry_after)}
-        return _reset_page(token, problem), problem.status, headers
+        return _reset_page(token, problem), noted(problem), headers
     if account := sessions.by_session(wired().uow, made, now=utc_now()):
         notices.tell(account, notices.PASSWORD_CHANGE)
     return begin_session(made)

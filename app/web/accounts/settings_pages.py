@@ -17,6 +17,7 @@ from app.web.accounts.mails import mails
 from app.web.accounts.passkey_site import possible_site
 from app.web.core import auth
 from app.web.core.context import utc_now, wired
+from app.web.core.exchanges import noted
 from app.web.core.pages import PageAnswer, pages
 from app.web.limits.read_costs import PER_UNIT, exported
 
@@ -84,7 +85,7 @@ def delete_account() -> Redirect | PageAnswer:
 def refused(form: str, problem: Problem) -> PageAnswer:
     """The page with a problem beside one of its forms."""
     headers = {} if problem.retry_after is None else {"Retry-After": str(problem.retry_after)}
-    return _page(form, problem), problem.status, headers
+    return _page(form, problem), noted(problem), headers
 
 
 def _page(form: str = "", problem: Problem | None = None, *, changed: bool = False) -> str:

@@ -16,6 +16,7 @@ from app.web.accounts.passkey_site import possible_site
 from app.web.accounts.verification import greet
 from app.web.core import auth, next_pages
 from app.web.core.context import utc_now, wired
+from app.web.core.exchanges import noted
 from app.web.core.pages import PageAnswer, pages
 
 #: In the session: the jobs that this browser submitted as a visitor.
@@ -131,7 +132,7 @@ def again(template: str, problem: Problem) -> PageAnswer:
     headers = {} if problem.retry_after is None else {"Retry-After": str(problem.retry_after)}
     email = request.form.get("email", "")[:300]
     page = render_template(template, problem=problem, email=email, **_offered())
-    return page, problem.status, headers
+    return page, noted(problem), headers
 
 
 def _offered() -> dict[str, Any]:

@@ -19,6 +19,7 @@ from app.web.analyses.pasted_addresses import plain_address
 from app.web.analyses.submission import wanted
 from app.web.core import auth
 from app.web.core.context import utc_now, wired
+from app.web.core.exchanges import about, noted
 from app.web.core.pages import pages, read
 from app.web.core.schemas import SubmitForm
 from app.web.jobs.job_json import links
@@ -53,7 +54,8 @@ def submit_form() -> Response | tuple[str, int, dict[str, str]]:
         page, headers = _home(request.form.get("repository", ""), problem), {}
         if problem.retry_after is not None:
             headers["Retry-After"] = str(problem.retry_after)
-        return page, problem.status, headers
+        return page, noted(problem), headers
+    about(answer.job.id)
     if account.is_anonymous:
         session[MINE] = [str(answer.job.id), *session.get(MINE, [])][:REMEMBERED]
     return redirect(links(answer.job.service, answer.job.id)["page"], 303)
@@ -74,7 +76,7 @@ def check_form() -> str | tuple[str, int, dict[str, str]]:
         foreseen = _foreseen(form, auth.somebody("write"))
     except TOLD_BESIDE_THE_FIELD as problem:
         headers = {} if problem.retry_after is None else {"Retry-After": str(problem.retry_after)}
-        return _home(request.form.get("repository", ""), problem), problem.status, headers
+        return _home(request.form.get("repository", ""), problem), noted(problem), headers
     return _home(form.repository, foreseen=foreseen)
 
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from datetime import datetime
-from uuid import uuid4
 
-from flask import current_app, g, request
+from flask import current_app, request
 
+from app.web.core.exchanges import exchange
 from app.web.core.wiring import WebWiring
 
 EXTENSION = "fairlane"
-
-_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
 def wired() -> WebWiring:
@@ -28,11 +25,7 @@ def utc_now() -> datetime:
 
 def request_id() -> str:
     """The client's X-Request-Id if it is a plain one, otherwise our own; the same throughout a request."""
-    if "request_id" not in g:
-        given = request.headers.get("X-Request-Id", "")
-        g.request_id = given if _REQUEST_ID.fullmatch(given) else uuid4().hex
-    found: str = g.request_id
-    return found
+    return exchange().origin.request_id or ""
 
 
 def is_api() -> bool:

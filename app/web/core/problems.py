@@ -19,6 +19,7 @@ from app.errors import InvalidInput, Message, Problem, TimedOut, Unavailable
 from app.store.core.database_errors import code_of, is_databases
 from app.web.core import refusals
 from app.web.core.context import is_api, request_id
+from app.web.core.exchanges import exchange
 
 MOST_ERRORS = 20  # rows of `errors`; a body of a megabyte may contain a hundred thousand
 AWAY_RETRY_SECONDS = 2
@@ -66,6 +67,7 @@ def render(problem: Problem) -> Response:
 def respond(body: dict[str, Any], headers: Mapping[str, str]) -> Response:
     """Answer with a problem document, or with a page if the client is a person."""
     headers = dict(headers) | {"Cache-Control": "no-store"}
+    exchange().refusal = body["type"].rpartition("/")[2]
     if is_api():
         return Response(json.dumps(body), body["status"], headers, content_type="application/problem+json")
     return Response(render_template("error.html", problem=refusals.in_words(body)), body["status"], headers)
@@ -116,14 +118,14 @@ def _validation(error: HTTPError) -> Response:
 def _database(error: exc.SQLAlchemyError) -> Response:
     """The database is unavailable, full, or holds a lock too long: nothing was accepted; the client may retry."""
     if code_of(error) == CANCELLED:
-        log.warning("web.statement_timed_out", request_id=request_id())
+        log.warning("web.statement_timed_out")
         return render(TimedOut(retry_after=TIMED_OUT_RETRY_SECONDS))
     if is_databases(error) and not isinstance(error, exc.ProgrammingError):  # may be our defect
-        log.warning("web.database_away", error=type(error).__name__, code=code_of(error), request_id=request_id())
+        log.warning("web.database_away", error=type(error).__name__, code=code_of(error))
         return render(Unavailable(retry_after=AWAY_RETRY_SECONDS))
     return _unexpected(error)
 
 
 def _unexpected(error: Exception) -> Response:
-    log.error("web.failed", error=type(error).__name__, request_id=request_id(), exc_info=error)
+    log.error("web.failed", error=type(error).__name__, exc_info=error)
     return render(Problem("Report the request id to the operator. The request itself may have been correct."))

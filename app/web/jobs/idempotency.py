@@ -12,6 +12,7 @@ from flask import request
 from app.errors import InvalidInput
 from app.services.jobs.answers import Answer, Key
 from app.store.jobs.idempotency import Rendered, Stored
+from app.web.core.exchanges import about
 from app.web.jobs.job_json import ACCEPTED, rendered
 
 T = TypeVar("T")
@@ -41,6 +42,7 @@ def answered(found: Answer | Stored) -> tuple[dict[str, Any], int, dict[str, str
     """Compose body, status and headers: the address of the job, when to poll again, whether this repeats an answer."""
     status, body = (found.status, found.body) if isinstance(found, Stored) else rendered(found)
     headers = {"Location": body["links"]["self"]}
+    about(body["id"])
     if status == ACCEPTED:
         headers["Retry-After"] = str(POLL_SECONDS)
     if isinstance(found, Stored):

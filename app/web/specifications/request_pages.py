@@ -16,6 +16,7 @@ from app.services.specifications.offer import glance, offer
 from app.services.specifications.submit_specification import WantedSpecification
 from app.web.core import auth
 from app.web.core.context import utc_now, wired
+from app.web.core.exchanges import about, noted
 from app.web.core.pages import pages, read
 from app.web.jobs.job_json import links
 from app.web.limits.read_costs import priced
@@ -37,7 +38,8 @@ def specify_form(job_id: UUID) -> Response | tuple[str, int]:
         with priced(job_id):
             answer = submit_specification.submit(services.uow, account, wanted, services.policy)
     except QuotaExceeded as problem:
-        return _page(job_id, form.language, problem), problem.status
+        return _page(job_id, form.language, problem), noted(problem)
+    about(answer.job.id)
     return redirect(links(answer.job.service, answer.job.id)["page"], 303)
 
 

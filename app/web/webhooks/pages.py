@@ -13,6 +13,7 @@ from app.services.webhooks import log, webhooks
 from app.web.accounts import notices
 from app.web.core import auth
 from app.web.core.context import utc_now, wired
+from app.web.core.exchanges import noted
 from app.web.core.languages import lazy_gettext as _
 from app.web.core.pages import pages, read
 from app.web.core.schemas import PageQuery
@@ -66,7 +67,7 @@ def add_webhook() -> str | tuple[str, int]:
             now=utc_now(),
         )
     except TOLD_ON_THE_FORM as problem:
-        return _list(typed, problem), problem.status
+        return _list(typed, problem), noted(problem)
     notices.tell(owner, notices.NEW_WEBHOOK)
     return _one(made.id, secret=secret)
 
@@ -84,7 +85,7 @@ def change_webhook(webhook_id: UUID) -> Response | tuple[str, int]:
     try:
         owner_changes.change(owner, webhook_id, now=utc_now(), **own_fields(typed))
     except TOLD_ON_THE_FORM as problem:
-        return _one(webhook_id, typed=typed, problem=problem), problem.status
+        return _one(webhook_id, typed=typed, problem=problem), noted(problem)
     return _back(webhook_id)
 
 
