@@ -12,10 +12,11 @@ from app.services.analyses.submission import ANALYSIS
 from app.services.fairness import explain_wait
 from app.services.jobs import admit, describe
 from app.services.jobs.answers import Answer
+from app.services.jobs.note_accepts import Accepted, note_accepts
 from app.services.jobs.submission import Submission
 from app.store.core.unit_of_work import Tx
 from app.store.fairness.queue_position import places
-from app.store.jobs import events, requests
+from app.store.jobs import requests
 from app.store.jobs.requests import Request
 
 
@@ -32,15 +33,16 @@ def enqueue(tx: Tx, submissions: Sequence[Submission], seen: Sequence[Usage]) ->
     admitted = admit.reserve_each(tx, account, ANALYSIS, before, policy, units=1, now=now)
     requests.add(tx, *accepted)
     jobs = [(request.job_id, request.codebase_id, request.commit_sha) for request in accepted]
-    answers, facts = [], {}
+    answers, noted = [], []
     lines = places(tx, jobs, policy.parser_version, now=now)
     for submission, request, stands in zip(submissions, accepted, lines, strict=True):
         wait = explain_wait.wait_in_line(tx, stands, request.queue, account, policy, now=now) if stands else None
         promised = _promised(tx, submission, request, stands, wait)
         quota = admitted[request.job_id]
-        facts[request.job_id] = {"queue": request.queue, "tier": account.tier, "quota": quota, **promised}
+        facts = {"queue": request.queue, "tier": account.tier, "quota": quota, **promised}
+        noted.append(Accepted(request, 1, facts))
         answers.append(Answer(describe.fresh(tx, request, stands, wait)))
-    events.add_each(tx, "accepted", facts)
+    note_accepts(tx, noted)
     return answers
 
 

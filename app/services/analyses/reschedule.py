@@ -15,10 +15,11 @@ from app.errors import Problem
 from app.services.analyses.ask_hosts import ask_hosts
 from app.services.analyses.judge import look_again
 from app.services.analyses.submission import ANALYSE, Wanted, arguments_of
+from app.services.jobs.note_accepts import Accepted, note_accepts
 from app.services.policy import Policy
 from app.store.analyses import analyses
 from app.store.core.unit_of_work import AlreadyQueuedError, JobMessage, Tx, UnitOfWork
-from app.store.jobs import events, requests
+from app.store.jobs import requests
 from app.store.jobs.requests import Request
 from app.store.repositories import branch_commits, codebases
 from app.store.repositories.codebases import Codebase
@@ -131,13 +132,11 @@ def _enqueue(uow: UnitOfWork, codebase: Codebase, wanted: Wanted, policy: Policy
     try:
         with uow.begin() as tx:
             tx.publish(_message(job_id, queue, codebase, wanted.commit))
-            requests.add(
-                tx,
-                Request(
-                    job_id, None, "payer", codebase, wanted.commit, wanted.ref, "scheduled", queue, None, now, None
-                ),
+            request = Request(
+                job_id, None, "payer", codebase, wanted.commit, wanted.ref, "scheduled", queue, None, now, None
             )
-            events.add(tx, job_id, "accepted", queue=queue)
+            requests.add(tx, request)
+            note_accepts(tx, [Accepted(request, 0, {"queue": queue})])
             # a user's job may have completed since our look-up, and freed the key
             _recheck(tx, codebase, wanted, policy)
     except AlreadyQueuedError:

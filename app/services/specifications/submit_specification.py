@@ -19,6 +19,7 @@ from app.services.accounts.usage import AskedUnits, check
 from app.services.fairness import explain_wait
 from app.services.jobs import admit, describe
 from app.services.jobs.answers import Answer, Key, keep_answer, locked_answer
+from app.services.jobs.note_accepts import Accepted, note_accepts
 from app.services.jobs.submission import Submission
 from app.services.jobs.visibility import check_visible
 from app.services.policy import Policy
@@ -28,7 +29,7 @@ from app.store.accounts.users import Account
 from app.store.analyses import analyses
 from app.store.core.unit_of_work import AlreadyQueuedError, OvertakenError, Tx, UnitOfWork, retried
 from app.store.fairness.queue_position import line
-from app.store.jobs import events, requests
+from app.store.jobs import requests
 from app.store.jobs.idempotency import Stored
 from app.store.repositories import codebases
 from app.store.specifications import spec_documents
@@ -211,7 +212,8 @@ def _enqueue(
     )
     stands = line(tx, request.job_id, now=now)
     wait = explain_wait.wait_in_line(tx, stands, request.queue, account, policy, now=now) if stands else None
-    events.add(tx, request.job_id, "accepted", queue=request.queue, tier=account.tier, quota=admitted, eta=None)
+    facts = {"queue": request.queue, "tier": account.tier, "quota": admitted, "eta": None}
+    note_accepts(tx, [Accepted(request, units, facts)])
     return Answer(describe.fresh(tx, request, stands, wait))
 
 

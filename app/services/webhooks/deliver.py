@@ -6,6 +6,7 @@ with the same id.  No transaction is open while the receiver is waited for.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,7 +14,10 @@ from time import monotonic
 from typing import Protocol
 from uuid import UUID
 
+import structlog
+
 from app.domain.webhooks import PATIENCE, TEST, backoff, pause
+from app.origins import Origin, entered
 from app.services.policy import Policy
 from app.services.webhooks import signing
 from app.services.webhooks.event import Render, event_of
@@ -22,6 +26,8 @@ from app.store.core.unit_of_work import Tx, UnitOfWork
 from app.store.operations import event_totals
 from app.store.webhooks import webhook_deliveries, webhooks
 from app.store.webhooks.webhook_deliveries import DueRow
+
+log = structlog.get_logger(__name__)
 
 #: A turn begins no attempt after this, so that other webhooks get theirs.
 TURN_SECONDS = 10.0
@@ -105,19 +111,49 @@ def _next(tx: Tx, webhook_id: UUID, sender: Sender, *, now: datetime) -> tuple[D
 
 def _attempt(uow: UnitOfWork, row: DueRow, body: str, sender: Sender, seconds: float) -> bool:
     """Send one delivery and record its outcome.  Returns: whether more may be sent to this webhook now."""
-    began = monotonic()
+    with entered(Origin.of_message(row.request_id, row.traceparent)):
+        began = monotonic()
+        reply = _sent(uow, row, body, sender, seconds)
+        took = monotonic() - began
+        with uow.begin() as tx:
+            _record(tx, row, reply, round(took * 1000), sender.roll(), now=uow.now())
+        _say(row, reply, took)
+    return reply.is_success
+
+
+def _sent(uow: UnitOfWork, row: DueRow, body: str, sender: Sender, seconds: float) -> Reply:
     try:
         sealed = [row.secret, *([row.old_secret] if row.old_secret else [])]
         keys = [sender.keyring.open(bytes(one), row.webhook_id) for one in sealed]
     except CannotOpenError:
-        reply = Reply(None, fault="secret_unreadable")
-    else:
-        content, name = body.encode(), signing.message_name(row.message_id)
-        reply = sender.post(row.url, content, signing.headers(name, content, keys, now=uow.now()), seconds)
-    latency = round((monotonic() - began) * 1000)
-    with uow.begin() as tx:
-        _record(tx, row, reply, latency, sender.roll(), now=uow.now())
-    return reply.is_success
+        return Reply(None, fault="secret_unreadable")
+    content, name = body.encode(), signing.message_name(row.message_id)
+    headers = signing.headers(name, content, keys, now=uow.now()) | _ids(row)
+    return sender.post(row.url, content, headers, seconds)
+
+
+def _ids(row: DueRow) -> dict[str, str]:
+    """The ids of the request that submitted the job, for whoever sent it: they are no business of others who joined."""
+    ids = {"traceparent": row.traceparent, "X-Request-Id": row.request_id}
+    return {name: value for name, value in ids.items() if value and row.is_payers}
+
+
+def _say(row: DueRow, reply: Reply, took: float) -> None:
+    facts = {
+        "tenant": str(row.user_id),
+        "job_id": str(row.job_id) if row.job_id else None,
+        "webhook_id": str(row.webhook_id),
+        "type": row.type,
+        "attempt": row.attempts + 1,
+        "status": reply.status,
+        "fault": reply.fault,
+        "seconds": round(took, 3),
+    }
+    log.log(
+        logging.INFO if reply.is_success else logging.WARNING,
+        "webhook_sent" if reply.is_success else "webhook_failed",
+        **{name: fact for name, fact in facts.items() if fact is not None},
+    )
 
 
 def _record(tx: Tx, row: DueRow, reply: Reply, latency: int, roll: float, *, now: datetime) -> None:

@@ -75,7 +75,9 @@ _BILLS = text("""
            accepted_at = date_trunc('day', u.accepted_at), created_at = date_trunc('day', u.created_at),
            forgotten_at = date_trunc('day', clock_timestamp())
       FROM mine WHERE u.id = mine.id""")
-_NUMBERS = text("UPDATE job_events SET facts = facts - 'quota' WHERE job_id = ANY (:job_ids) AND facts ? 'quota'")
+_NUMBERS = text("""
+    UPDATE job_events SET facts = facts - CAST('{quota,request_id,traceparent}' AS text[])
+     WHERE job_id = ANY (:job_ids) AND facts ?| CAST('{quota,request_id,traceparent}' AS text[])""")
 _REST = (
     text("DELETE FROM rate_buckets WHERE strpos(key, CAST(:user_id AS text)) > 0"),
     text("""

@@ -15,6 +15,7 @@ from uuid import UUID
 from sqlalchemy import Engine, TextClause, text
 from sqlalchemy.exc import DBAPIError
 
+from app import log_writer
 from app.store.core.clock import clock_of
 from app.store.core.session import Rows, Session, session
 
@@ -88,10 +89,11 @@ def no_publish(connection: Session, messages: Sequence[JobMessage]) -> None:  # 
 
 @dataclass(frozen=True, slots=True)
 class Tx:
-    """One open transaction.  Passed down, never stored."""
+    """One open transaction.  Passed down, never stored.  lines: to be written to the log when it has committed."""
 
     connection: Session
     publisher: Publish = no_publish
+    lines: list[tuple[str, dict[str, object]]] = field(default_factory=list)
 
     def run(self, statement: TextClause, **parameters: object) -> Rows:
         """Execute one statement with bound parameters, after the waiting writes."""
@@ -120,6 +122,10 @@ class Tx:
     def publish(self, *messages: JobMessage) -> None:
         """Enqueue in this transaction; visible to workers when it commits.  Raises: AlreadyQueuedError."""
         self.publisher(self.connection, messages)
+
+    def log(self, event: str, **facts: object) -> None:
+        """Write a line to the log once this transaction has committed; none if it is undone."""
+        self.lines.append((event, facts))
 
     def savepoint(self) -> AbstractContextManager[None]:
         """Undo the statements inside if an exception is raised; the transaction continues."""
@@ -150,6 +156,8 @@ class UnitOfWork:
                 tx.write(LOCK_USERS, user_ids=sorted(map(str, self.first)))
             yield tx
             connection.commit()
+        for event, facts in tx.lines:
+            log_writer.write(__name__, event, facts)
 
     def now(self) -> datetime:
         """The database's time, for code that is not decided by a statement of its own (app/store/core/clock.py)."""

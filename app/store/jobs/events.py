@@ -17,11 +17,12 @@ _COMPLETED = text("""
     INSERT INTO job_events (job_id, event, facts)
     SELECT :job_id, 'completed', CAST(:facts AS jsonb) || jsonb_build_object(
                'billed', coalesce((SELECT sum(quota_amount) FROM usage_events WHERE job_id = :job_id), 0))""")
-# Everybody who sees the job reads these events.  How much of a quota is used is for the payer and the audit only.
+# Everybody who sees the job reads these events.  How much of a quota is used is for the payer and the audit only, and
+# the ids of the payer's request are for the log and the payer's webhooks.
 # Tier, queue and limit are those of the line that the job is in: the payer's until it is carried, then anybody's.
 _LIST = text("""
     SELECT e.id, e.at, e.event,
-           e.facts - 'quota' - CASE WHEN :with_bill THEN '' ELSE 'billed' END
+           e.facts - CAST('{quota,request_id,traceparent}' AS text[]) - CASE WHEN :with_bill THEN '' ELSE 'billed' END
              - CASE WHEN :with_lines OR (:with_bill AND e.id < c.first) THEN CAST('{}' AS text[])
                     ELSE ARRAY['tier', 'queue', 'limit'] END AS facts
       FROM job_events e

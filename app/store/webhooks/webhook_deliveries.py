@@ -32,8 +32,13 @@ _DUE = text(f"""
      ORDER BY w.paused_until NULLS FIRST LIMIT :most""")
 _NEXT = text(f"""
     SELECT {_LOG}, w.url, w.failures, w.secret,
-           CASE WHEN w.old_secret_until > {_NOW} THEN w.old_secret END AS old_secret
+           CASE WHEN w.old_secret_until > {_NOW} THEN w.old_secret END AS old_secret,
+           w.user_id, a.facts->>'request_id' AS request_id, a.facts->>'traceparent' AS traceparent,
+           EXISTS (SELECT FROM analysis_requests r
+                    WHERE r.job_id = d.job_id AND r.user_id = w.user_id AND r.role = 'payer') AS is_payers
       FROM webhook_deliveries d JOIN webhooks w ON w.id = d.webhook_id
+      LEFT JOIN LATERAL (SELECT e.facts FROM job_events e
+                          WHERE e.job_id = d.job_id AND e.event = 'accepted' ORDER BY e.id LIMIT 1) AS a ON true
      WHERE d.webhook_id = :webhook_id AND d.due_at <= {_NOW} AND w.disabled_at IS NULL
        AND coalesce(w.paused_until <= {_NOW}, true)
      ORDER BY d.due_at, d.id LIMIT 1""")
@@ -77,7 +82,11 @@ _EXPIRE = text("""
 
 
 class DueRow(NamedTuple):
-    """A delivery that is due, with its webhook.  secret, old_secret: encrypted; None once it has ended."""
+    """A delivery that is due, with its webhook.
+
+    secret, old_secret: encrypted; None once it has ended; user_id: the owner; request_id, traceparent: of the request
+    with which the job was accepted; is_payers: whether that was the owner's.
+    """
 
     id: int
     webhook_id: UUID
@@ -98,6 +107,10 @@ class DueRow(NamedTuple):
     failures: int
     secret: bytes
     old_secret: bytes | None
+    user_id: UUID
+    request_id: str | None
+    traceparent: str | None
+    is_payers: bool
 
 
 class LoggedRow(NamedTuple):
