@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from random import random
+from time import monotonic
 from typing import Any, ClassVar, NoReturn
 from uuid import UUID
 
@@ -12,6 +13,7 @@ from celery_durable.publish import producer_in
 from sqlalchemy.exc import SQLAlchemyError
 from testlist.errors import InventoryError
 
+from app import telemetry
 from app.domain.lifecycle import Delivery, Failure, JobFailedError, Outcome
 from app.domain.queues import Service
 from app.services.jobs.fail import fail, stop
@@ -46,21 +48,21 @@ class FairTask(Task):
         kit, user_id = wired(), kwargs.get("user_id")
         user = UUID(user_id) if user_id else None
         self.delivery = _delivery(self.request)
-        with structlog.contextvars.bound_contextvars(job_id=self.request.id, attempt=self.delivery.attempt):
-            try:
-                return self._take(kit, user, args, kwargs).value
-            except SQLAlchemyError as error:
-                if not is_databases(error):
-                    raise
-                # uncommitted work is undone; the attempt is not spent, and starts again
-                log.warning("database_away", error=type(error).__name__, code=code_of(error))
-                backoff.pause()
-                raise DatabaseAway(type(error).__name__, requeue=True) from error
-            except HeartbeatSilent as error:
-                log.warning("heartbeat_silent")
-                raise DatabaseAway(type(error).__name__, requeue=True) from error
+        try:
+            return self._take(kit, user, args, kwargs).value
+        except SQLAlchemyError as error:
+            if not is_databases(error):
+                raise
+            # uncommitted work is undone; the attempt is not spent, and starts again
+            log.warning("database_away", error=type(error).__name__, code=code_of(error))
+            backoff.pause()
+            raise DatabaseAway(type(error).__name__, requeue=True) from error
+        except HeartbeatSilent as error:
+            log.warning("heartbeat_silent")
+            raise DatabaseAway(type(error).__name__, requeue=True) from error
 
     def _take(self, kit: WorkerWiring, user: UUID | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Outcome:
+        began = monotonic()
         outcome = start(
             kit.uow,
             self.delivery,
@@ -71,9 +73,11 @@ class FairTask(Task):
             roll=random(),  # noqa: S311 - jitter
         )
         if outcome is Outcome.STARTED:
+            log.info("started")
             outcome = self._perform(kit, user, args, kwargs)
         backoff.reset()
-        log.log(_LEVEL.get(outcome, 20), outcome.value)
+        log.log(_LEVEL.get(outcome, 20), outcome.value, seconds=round(monotonic() - began, 3))
+        telemetry.note_outcome(outcome.value)
         if outcome in (Outcome.SNOOZED, Outcome.RETRY):
             raise self._retried
         if outcome is not Outcome.COMPLETED:

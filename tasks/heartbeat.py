@@ -1,5 +1,7 @@
 """The heartbeat of a running job: a thread that renews its slot, writes progress and checks for a cancellation."""
 
+from contextvars import copy_context
+from functools import partial
 from threading import Event, Thread
 from time import monotonic
 from types import TracebackType
@@ -73,12 +75,14 @@ class Heartbeat:
         if monotonic() - self._answered > SILENT_LEASES * self._policy.lease_seconds:
             raise HeartbeatSilent
         if not self._thread.is_alive():
-            log.error("heartbeat_died", job_id=str(self._delivery.job_id))
+            log.error("heartbeat_died")
             self._begin()
             self._thread.start()
 
     def _begin(self) -> None:
-        self._thread = Thread(target=self._run, name=f"heartbeat {self._delivery.job_id}", daemon=True)
+        # its lines carry what those of the job do
+        run = partial(copy_context().run, self._run)
+        self._thread = Thread(target=run, name=f"heartbeat {self._delivery.job_id}", daemon=True)
 
     def _run(self) -> None:
         silent = 0.0
@@ -94,10 +98,10 @@ class Heartbeat:
         try:
             self._pulse = beat(self._uow, self._service, self._delivery, self._policy, news)
         except SQLAlchemyError as error:  # the database is unavailable: its clock ends the leases, not ours
-            log.warning("heartbeat_failed", job_id=str(self._delivery.job_id), error=type(error).__name__)
+            log.warning("heartbeat_failed", error=type(error).__name__)
             return False
         except Exception:  # the next attempt may succeed; without the thread there is no heartbeat
-            log.exception("heartbeat_raised", job_id=str(self._delivery.job_id))
+            log.exception("heartbeat_raised")
             return False
         self._answered = monotonic()
         return True

@@ -9,6 +9,8 @@ from celery.utils.text import str_to_list
 from app.domain.queues import ALL_QUEUES
 from app.settings import load
 
+from app.json_lines import refusal
+
 #: Prefork and solo.  In the others, time limits do not work either (docs/broker-hazards.md H24).
 ONE_AT_A_TIME = ("celery.concurrency.prefork", "celery.concurrency.solo")
 
@@ -19,7 +21,7 @@ def refuse(sender: Any, **_: Any) -> None:
     pool = get_implementation(sender.pool_cls)
     if pool.__module__ not in ONE_AT_A_TIME:
         name = pool.__module__.rpartition(".")[2]
-        raise SystemExit(
+        raise refusal(
             f"the worker pool {name!r} runs several jobs in one process, without time limits: use prefork or solo"
         )
 

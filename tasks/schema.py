@@ -8,6 +8,7 @@ from celery.signals import beat_init, worker_init
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.database import database_url
+from app.json_lines import refusal
 from app.services.operations import readiness
 from app.settings import load
 from app.store.core.connections import make_engine
@@ -42,4 +43,4 @@ def check(**_: Any) -> None:
             sleep(1)
     finally:
         engine.dispose()
-    raise SystemExit(f"fairlane: {found}")
+    raise refusal(found)

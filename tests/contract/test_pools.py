@@ -24,7 +24,7 @@ def test_a_pool_that_runs_several_jobs_in_one_process_is_refused(pool: str, tmp_
     done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=120)
     assert done.returncode == 1
     assert done.stderr.strip().splitlines()[-1] == (
-        "the worker pool 'thread' runs several jobs in one process, without time limits: use prefork or solo"
+        "fairlane: the worker pool 'thread' runs several jobs in one process, without time limits: use prefork or solo"
     )
 
 
