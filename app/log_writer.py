@@ -1,7 +1,7 @@
 """Lines of the log that each request writes: a thread makes them and writes them, several at once.
 
 So the event loop never waits for whoever reads the log.  And a line among others takes a tenth of the time that it
-takes alone, in the middle of other work: two lines of each accept took 4 % of its time (docs/adr/0081).
+takes alone, in the middle of other work: two lines of each accept took 4 % of its time (docs/adr/0084).
 """
 
 from __future__ import annotations
