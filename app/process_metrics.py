@@ -10,6 +10,7 @@ import os
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
 
+from app.exchanges import Exchange
 from app.server.metrics_folder import VARIABLE
 from app.version import VERSION
 
@@ -17,6 +18,10 @@ _IS_SHARED = VARIABLE in os.environ
 _REGISTRY = CollectorRegistry(auto_describe=True)
 #: Seconds: what a read, a look-up of a commit, and a slow client take.
 BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+#: Any other one is the client's invention.
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+#: Routes whose answers last as long as their readers stay.
+STREAMS = "/events"
 
 requests = Counter("fairlane_http_requests", "Answered requests", ["method", "route", "status"], registry=_REGISTRY)
 request_seconds = Histogram(
@@ -46,6 +51,17 @@ mails = Counter("fairlane_mails", "Mails", ["result"], registry=_REGISTRY)
 _build = Gauge(
     "fairlane_build_info", "The release", ["version"], multiprocess_mode="livemostrecent", registry=_REGISTRY
 )
+
+
+def observe(exchange: Exchange) -> None:
+    """Count a request that is over."""
+    method = exchange.method if exchange.method in METHODS else "other"
+    route = exchange.route or "none"
+    requests.labels(method, route, str(exchange.status or "none")).inc()
+    if not route.endswith(STREAMS):
+        request_seconds.labels(method, route).observe(exchange.seconds)
+    if exchange.refusal is not None:
+        refusals.labels(exchange.refusal).inc()
 
 
 def text() -> bytes:

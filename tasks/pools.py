@@ -7,9 +7,8 @@ from celery.signals import celeryd_init, worker_init
 from celery.utils.text import str_to_list
 
 from app.domain.queues import ALL_QUEUES
-from app.settings import load
-
 from app.json_lines import refusal
+from app.settings import load
 
 #: Prefork and solo.  In the others, time limits do not work either (docs/broker-hazards.md H24).
 ONE_AT_A_TIME = ("celery.concurrency.prefork", "celery.concurrency.solo")

@@ -6,7 +6,7 @@ from functools import partial
 
 from apiflask import APIFlask
 
-from app import log_writer, telemetry
+from app import log_writer, process_metrics, telemetry
 from app.exchanges import Observe
 from app.server.access_log import access_line
 from app.server.bridge import Bridge
@@ -42,5 +42,9 @@ def bridged(app: APIFlask) -> Bridge:
 
 def _observers(settings: Settings) -> list[Observe]:
     """What is told of each request when it is over."""
-    found: list[Observe] = [access_line] if settings.has_access_log else []
-    return [*found, telemetry.spans.request_ended] if telemetry.spans else found
+    found: list[Observe] = [process_metrics.observe]
+    if settings.has_access_log:
+        found.append(access_line)
+    if telemetry.spans:
+        found.append(telemetry.spans.request_ended)
+    return found

@@ -58,6 +58,21 @@ def test_processes_are_added_up_and_a_killed_one_uses_nothing_any_more(port: int
     wait_for(lambda: sample(port, "fairlane_lane_places", lane="request") == PLACES, "another process to serve")
 
 
+def test_requests_and_refusals_are_counted_by_route_whichever_process_answers(port: int) -> None:
+    job = {"repository": "acme/shop", "commit": "a" * 40}
+    for number in range(12):
+        assert ask(port, "POST", "/api/v1/analyses", job | {"commit": f"{number:x}" * 40})[0] == 202
+    assert ask(port, "POST", "/api/v1/analyses", {"repository": 1})[0] == 422
+    assert ask(port, "SPIN", "/api/v1/analyses")[0] == 405
+    of_accepts = {"route": "/api/v1/analyses", "method": "POST"}
+    wait_for(lambda: sample(port, "fairlane_http_requests_total", status="202", **of_accepts) == 12, "all accepts")
+    assert sample(port, "fairlane_http_requests_total", status="422", **of_accepts) == 1
+    assert sample(port, "fairlane_http_request_seconds_count", **of_accepts) == 13
+    assert sample(port, "fairlane_http_requests_total", method="other") == 1
+    assert sample(port, "fairlane_http_requests_total", method="SPIN") == 0
+    assert sample(port, "fairlane_http_refusals_total", reason="invalid-input") == 1
+
+
 def test_the_folder_goes_with_the_server_and_what_a_killed_one_left_goes_with_the_next(
     database_url: str, uow: UnitOfWork, home: Path
 ) -> None:
