@@ -186,8 +186,9 @@ requirements: packaging ## write docker/requirements*.txt: what the image instal
 
 sbom: packaging dist ## list the parts of an environment such as the image's in dist/fairlane.cdx.json (CycloneDX)
 	rm -rf build/image && $(PYTHON) -m venv --without-pip build/image
-	$(BIN)/python -m pip --python build/image/bin/python install --disable-pip-version-check --quiet --require-hashes -r docker/requirements.txt
-	$(BIN)/python -m pip --python build/image/bin/python install --disable-pip-version-check --quiet --no-index --no-deps dist/*.whl
+	$(BIN)/python -m pip --python build/image/bin/python install --disable-pip-version-check --quiet --no-deps --require-hashes -r docker/requirements.txt
+	$(BIN)/python -m pip --python build/image/bin/python install --disable-pip-version-check --quiet --no-index --no-deps \
+		-f dist celery-durable fairlane-client testlist fairlane
 	$(BIN)/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible --output-file dist/fairlane.cdx.json build/image/bin/python
 
 clean: ## remove the environment and caches; data in FAIRLANE_HOME stays

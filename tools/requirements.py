@@ -3,7 +3,8 @@
     python tools/requirements.py
 
 pip refuses a file whose hash is not listed (`--require-hashes`).  Hashes of all files of a version are listed, so the
-list is good for every processor.  Our own packages are not in it: the image builds them.
+list is good for every processor.  It has all that is needed, so it is installed with `--no-deps`: pip would look for a
+requirement with extras, as pydantic[email], under that name.  Our own packages are not in it: the image builds them.
 """
 
 import re

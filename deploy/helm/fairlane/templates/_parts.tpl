@@ -101,5 +101,5 @@ livenessProbe:
   exec: {command: [fairlane, alive, {{ . }}]}
   periodSeconds: 30
   timeoutSeconds: 15
-  failureThreshold: 3
+  failureThreshold: 10  # a node is silent too while the database is away, and a restart does not help then
 {{- end }}
