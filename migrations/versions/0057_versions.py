@@ -8,6 +8,8 @@ from alembic import op
 revision = "0057"
 down_revision = "0056"
 
+LOCKS = {"schema_support": "ACCESS EXCLUSIVE"}
+
 
 def upgrade() -> None:
     op.execute("""
