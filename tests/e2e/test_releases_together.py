@@ -25,17 +25,18 @@ from tests.e2e.webs import Web
 from tests.nodes import LocalProcess, Nodes
 from tests.releases import LAST, THIS, Code, Release, unpacked
 
+pytestmark = pytest.mark.proof
+
 JOBS = int(os.environ.get("PREVIOUS_JOBS", "6"))  # in each part
 QUEUES = "analysis_priority,specview_priority"
 THIS_RELEASE = Release(THIS.version, "", "")
-#: The older one first.  The last release beside this tree is shown in CI too, the others before a release.
+#: The older one first.  The last release beside this tree is shown in CI too, and all of them before a release.
 PAIRS = [
-    pytest.param(
-        pair,
-        id=f"{pair[0].version} and {pair[1].version}",
-        marks=pytest.mark.proof if pair == (LAST[-1], THIS_RELEASE) else pytest.mark.release,
-    )
-    for pair in itertools.combinations([*LAST, THIS_RELEASE], 2)
+    pytest.param((LAST[-1], THIS_RELEASE), id=f"CI: {LAST[-1].version} and this"),
+    *(
+        pytest.param(pair, id=f"{pair[0].version} and {pair[1].version}", marks=pytest.mark.release)
+        for pair in itertools.combinations([*LAST, THIS_RELEASE], 2)
+    ),
 ]
 
 Pair = tuple[Code, Code]
