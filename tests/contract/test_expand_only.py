@@ -110,6 +110,20 @@ HARMLESS: dict[str, str] = {
             "kombu_message_wanted(integer)",
         )
     },
+    # version 9 of the broker's tables
+    **{
+        f"function {name}: body changed": "the same, and rows that are locked are found again by their place"
+        for name in (
+            "broker_move(text,text,text)",
+            "durable_admit(integer,bigint,text,bigint,smallint,text[])",
+            "durable_claim_limited(integer,text,integer,bigint,double precision,bigint,integer)",
+            "durable_line_fill(integer,integer,text,bigint)",
+            "durable_line_woken(durable_line,boolean)",
+            "durable_park(text,text,double precision,text)",
+            "durable_promote(integer,timestamp with time zone,timestamp with time zone,boolean,integer)",
+            "durable_take(integer,integer,bigint,double precision,bigint)",
+        )
+    },
     "function webhooks_tell(): body changed": "the same deliveries, and those beyond the bound as failed",
 }
 

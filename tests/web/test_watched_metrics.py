@@ -36,15 +36,8 @@ def test_each_metric_that_a_rule_or_the_dashboard_reads_is_there(web: Web) -> No
 
 
 def test_the_objective_watches_routes_that_submit_jobs_under_the_names_that_they_have(web: Web) -> None:
-    web.submit()
     labels = [rule["expr"] for rule in rules() if rule.get("labels") == {"slo": "accepts"}]
     [watched] = {routes for text in labels for routes in re.findall(r'route=~"([^"]+)"', text)}
     known = {rule.rule for rule in web.app.url_map.iter_rules() if "POST" in (rule.methods or ())}
     assert set(watched.split("|")) <= known
-    submitted = {"method": "POST", "route": "/api/v1/analyses", "status": "202"}
-    wait_for(lambda: submitted in counted(web), "the submission to be counted", seconds=10)
-
-
-def counted(web: Web) -> list[dict[str, str]]:
-    """The labels of the counters of requests."""
-    return [sample.labels for one in families(web) if one.name == "fairlane_http_requests" for sample in one.samples]
+    assert "/api/v1/analyses" in watched.split("|")  # as tests/web/test_web_metrics.py finds it counted
