@@ -186,7 +186,7 @@ HOT: dict[str, tuple[TextClause, dict[str, object], set[str]]] = {
     "next delivery": (
         webhook_deliveries._NEXT,
         {"webhook_id": UUID(int=7)},
-        {"webhook_deliveries_due", "webhooks_pkey"},
+        {"webhook_deliveries_due", "webhooks_pkey", "job_events_job", "analysis_requests_accept"},
     ),
     "search for jobs": (
         job_search._SEARCH,
