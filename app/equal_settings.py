@@ -26,7 +26,7 @@ MAY_DIFFER = frozenset({
 #: Without a value these have another meaning than with one, so that is compared as well.
 MAY_BE_UNSET = tuple(f"fairness_{tier}_limit" for tier in ("free", "pro", "pro_plus", "enterprise"))
 BYTES = 4
-#: scrypt's cost: about 20 ms of a processor and 8 MB for each secret, once in a process.
+#: scrypt's cost: 20 to 40 ms of a processor and 8 MB for each secret that is set, once in a process.
 COST = 2**13
 
 

@@ -100,7 +100,7 @@ def restore(url: str, dump: Dump, *, server: int, watch: Callable[[int], None]) 
 def _send(reading: subprocess.Popen[bytes], writing: subprocess.Popen[bytes], watch: Callable[[int], None]) -> None:
     """Send the statements of a dump in one transaction, which is committed only when all of them were read."""
     source, target = _pipe(reading.stdout), _pipe(writing.stdin)
-    with suppress(BrokenPipeError), target:
+    with suppress(BrokenPipeError), source, target:
         target.write(_BEGIN.encode())
         sent = 0
         while block := source.read(_BLOCK):

@@ -17,13 +17,14 @@ from durable_harness.waiting import wait_for
 from sqlalchemy import create_engine, pool, text
 from sqlalchemy.engine import make_url
 
-from app import embedded, postgres_programs
+from app import dumps, embedded, postgres_programs, restores
 from app.domain.plans import Tier
 from app.errors import Problem
 from app.migrate import head_revision, migrate
 from app.services.operations.audit import HOLDS, audit
 from app.store.core.connections import make_engine
 from app.store.core.unit_of_work import UnitOfWork
+from app.store.operations.invariants import ALL
 from tests.conftest import World, publishing, raw_connection
 from tests.contract.catalogs import schema_of
 from tests.databases import Databases
@@ -129,6 +130,8 @@ def test_a_restored_database_is_the_one_that_was_dumped(
 ) -> None:
     said = done(nodes, "restore", str(dumped), url=target)
     assert "its checksum is right" in said
+    numbers = {line.split()[1] for line in said.splitlines() if " holds " in line}
+    assert numbers == {invariant.number for invariant in ALL} - {"I9"}
     before, after = counts(database_url), counts(target)
     ephemeral = ("kombu_broadcast", "kombu_judgement", "rate_buckets", "host_clocks", "audit_log")
     assert {name: n for name, n in after.items() if name not in ephemeral} == {
@@ -192,6 +195,15 @@ def test_a_damaged_file_changes_nothing(nodes: Nodes, dumped: Path, database_url
         words += [] if with_checksum else ["nothing was restored"]  # it could be read, and PostgreSQL refused it
         assert any(one in said for one in words), (how, said)
         assert counts(database_url) == before, how
+
+
+def test_what_cannot_be_read_to_its_end_is_not_committed(nodes: Nodes, dumped: Path, database_url: str) -> None:
+    """As of a file that is damaged after it was checked."""
+    before, dump = counts(database_url), dumps.look_into(dumped)
+    dumped.write_bytes(dumped.read_bytes()[: dump.bytes // 2])
+    with pytest.raises(dumps.DumpRefused, match="nothing was restored"):
+        restores.restore(database_url, dump, server=embedded.clients("psql")[-1].major, watch=lambda _: None)
+    assert counts(database_url) == before
 
 
 def test_a_restore_replaces_what_is_there_only_if_it_may(

@@ -82,6 +82,24 @@ def test_a_host_with_another_secret_is_named_and_forgotten_when_it_has_the_same(
     assert doctor(system.nodes)["different settings"]["status"] == "ok"
 
 
+@pytest.mark.proof
+def test_what_a_killed_worker_held_is_taken_back_where_no_other_node_lives(system: System) -> None:
+    job_id = system.submit(system.user(), "slow")
+    worker = system.stalling_worker()
+    system.wait(job_id, "running")
+    assert faults(doctor(system.nodes)) == {}
+    worker.container.kill()
+    wait_for(lambda: doctor(system.nodes)["dead nodes"]["status"] == "found", "its session to end")
+    [row] = doctor(system.nodes)["dead nodes"]["rows"]
+    assert (row["node"].rpartition(":")[2], row["leased"]) == (str(worker.container.pid), 1)
+    wait_for(
+        lambda: doctor(system.nodes, "--fix")["dead nodes"]["status"] != "found", "the server to be up for long enough"
+    )
+    assert system.job(job_id)["status"] == "queued"
+    system.nodes.worker()
+    assert system.wait(job_id, "completed", "failed")["attempt"] == 2
+
+
 @pytest.mark.skipif(
     PROGRAM is None, reason="needs pgbouncer: apt-get install pgbouncer (the service itself may stay off)"
 )
@@ -96,6 +114,10 @@ def test_a_pooler_that_nodes_would_not_hear_through_is_found(nodes: Nodes, datab
         assert (alone["status"], "DATABASE_DIRECT_URL" in alone["by_hand"]) == ("found", True)
         direct = url.set(drivername="postgresql").render_as_string(hide_password=False)
         assert faults(doctor(nodes, DATABASE_URL=through, DATABASE_DIRECT_URL=direct)) == {}
+        nowhere = url.set(drivername="postgresql", port=1).render_as_string(hide_password=False)
+        [row] = doctor(nodes, DATABASE_URL=through, DATABASE_DIRECT_URL=nowhere)["nodes do not listen"]["rows"]
+        assert "onnection refused" in row["why"]
+        assert login[1] not in row["why"]
     finally:
         bouncer.remove()
 

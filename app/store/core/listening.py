@@ -19,17 +19,16 @@ def hears(listener: Engine, notifier: Engine, *, seconds: float) -> bool:
     seconds: how long to wait for it.  Raises: SQLAlchemyError.
     """
     channel = f"fairlane_doctor_{token_hex(8)}"
-    pooled = listener.raw_connection()
-    try:
-        connection: Any = pooled.driver_connection
-        connection.autocommit = True
-        with connection.cursor() as cursor:
-            cursor.execute(f"LISTEN {channel}")
-        with session(notifier, once=True) as other:
-            other.execute(_NOTIFY, {"channel": channel})
-        ready, _, _ = select.select([connection], [], [], seconds)
-        connection.poll()
-        return bool(ready) and any(notify.channel == channel for notify in connection.notifies)
-    finally:
-        pooled.invalidate()  # it listens, and nobody else should get it
-        pooled.close()
+    with listener.connect() as opened:
+        try:
+            connection: Any = opened.connection.driver_connection
+            connection.autocommit = True
+            with connection.cursor() as cursor:
+                cursor.execute(f"LISTEN {channel}")
+            with session(notifier, once=True) as other:
+                other.execute(_NOTIFY, {"channel": channel})
+            ready, _, _ = select.select([connection], [], [], seconds)
+            connection.poll()
+            return bool(ready) and any(notify.channel == channel for notify in connection.notifies)
+        finally:
+            opened.invalidate()  # it listens, and nobody else should get it

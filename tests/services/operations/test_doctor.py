@@ -124,6 +124,10 @@ def test_parked_jobs_that_nobody_would_wake_are_woken(doctor: Doctor, world: Wor
     first, second, parked = (world.submit(user) for _ in range(3))
     for _ in range(4):
         world.submit(other)
+    third = world.user()
+    runs, ready, _ = (world.submit(third) for _ in range(3))
+    world.start(world.lease(runs), third)
+    run(world, "DELETE FROM kombu_message WHERE task_id = :id", id=str(ready))
     assert doctor.see("parked jobs without a runner").status == "ok"
     run(world, "DELETE FROM kombu_message WHERE task_id IN (:one, :two)", one=str(first), two=str(second))
     [row] = doctor.mend("parked jobs without a runner").rows
