@@ -50,7 +50,7 @@ CREATE UNIQUE INDEX durable_message_unique_key ON durable_message USING btree (u
 CREATE UNIQUE INDEX durable_queue_name_key ON durable_queue USING btree (name); -- UNIQUE
 CREATE UNIQUE INDEX durable_queue_pkey ON durable_queue USING btree (id); -- PRIMARY KEY
 CREATE INDEX durable_ready_order ON durable_ready USING btree (queue_id, rank, id);
-CREATE UNIQUE INDEX durable_ready_pkey ON durable_ready USING btree (id); -- PRIMARY KEY
+CREATE UNIQUE INDEX durable_ready_pkey ON durable_ready USING btree (id); -- PRIMARY KEY, newest
 CREATE INDEX durable_ready_prioritized ON durable_ready USING btree (queue_id, rank) WHERE priority IS NOT NULL;
 CREATE INDEX durable_ready_priority ON durable_ready USING btree (queue_id, tenant, priority DESC, COALESCE(own_rank, rank), id) WHERE priority IS NOT NULL;
 CREATE INDEX durable_ready_sample ON durable_ready USING btree (queue_id, hashint8(id)) INCLUDE (id, tenant) WHERE (hashint8(id) & 31) = 0;
@@ -60,7 +60,7 @@ CREATE INDEX durable_waiting_due ON durable_waiting USING btree (queue_id, due_a
 CREATE INDEX durable_waiting_line ON durable_waiting USING btree (line, rank, id) WHERE line IS NOT NULL;
 CREATE INDEX durable_waiting_line_priority ON durable_waiting USING btree (line, tenant, priority DESC, id) WHERE line IS NOT NULL AND priority IS NOT NULL;
 CREATE INDEX durable_waiting_line_tenant ON durable_waiting USING btree (line, tenant, rank) WHERE line IS NOT NULL;
-CREATE UNIQUE INDEX durable_waiting_pkey ON durable_waiting USING btree (id); -- PRIMARY KEY
+CREATE UNIQUE INDEX durable_waiting_pkey ON durable_waiting USING btree (id); -- PRIMARY KEY, newest
 CREATE INDEX durable_waiting_priority ON durable_waiting USING btree (queue_id, tenant, priority DESC, id) WHERE priority IS NOT NULL AND (reason = ANY (ARRAY['parked'::text, 'snooze'::text]));
 CREATE INDEX durable_waiting_sample ON durable_waiting USING btree (queue_id, reason, hashint8(id)) INCLUDE (id, tenant) WHERE (hashint8(id) & 31) = 0;
 CREATE INDEX durable_waiting_tenant ON durable_waiting USING btree (queue_id, reason, tenant, id);

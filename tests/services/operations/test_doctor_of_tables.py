@@ -11,8 +11,9 @@ from sqlalchemy.engine import make_url
 
 from app import embedded
 from app.migrate import head_revision, migrate
-from app.services.operations.readiness import this_release
+from app.services.operations.readiness import this_revision
 from app.store.core.unit_of_work import UnitOfWork
+from app.version import VERSION
 from tests.conftest import World
 from tests.contract.migrating import migrated_to
 from tests.databases import run_sql
@@ -68,6 +69,17 @@ def test_an_invalid_index_is_built_anew_and_one_that_was_never_finished_is_remov
         "job_events_job": "is invalid", "job_events_job_ccnew": "was never finished",
     }  # fmt: skip
     assert world.rows(INDEX, name="job_events_job_ccnew") == []
+
+
+def test_a_key_that_has_to_be_the_newest_index_of_its_table_is_built_anew(doctor: Doctor, world: World) -> None:
+    run(
+        world,
+        "DROP INDEX durable_ready_order",
+        "CREATE INDEX durable_ready_order ON durable_ready (queue_id, rank, id)",
+    )
+    [row] = doctor.mend("indexes").rows
+    assert (row["index"], row["fault"]) == ("durable_ready_pkey", "is older than another one")
+    assert world.rows(INDEX, name="durable_ready_pkey_ccnew") == []
 
 
 def test_a_unique_index_that_rows_break_is_named_and_not_built(doctor: Doctor, world: World) -> None:
@@ -126,7 +138,9 @@ def engine(empty_url: str) -> Engine:
 
 def test_a_schema_that_was_not_migrated_is_migrated_and_the_rest_checked_then(engine: Engine, tmp_path: Path) -> None:
     doctor = Doctor(World(UnitOfWork(engine)), tmp_path, migrate=lambda: migrate(engine))
-    assert doctor.see("schema").rows == [{"schema": f"at revision None; this release needs {this_release()}"}]
+    assert doctor.see("schema").rows == [
+        {"schema": f"the schema is not there; this release {VERSION} needs {this_revision()}"}
+    ]
     assert doctor.see("leaked slots").status == "unknown"
     migrated_to(engine, "0055")
     assert doctor.mend("schema").mended == f"migrated to {head_revision()}"
@@ -134,7 +148,7 @@ def test_a_schema_that_was_not_migrated_is_migrated_and_the_rest_checked_then(en
 
 
 def test_a_newer_schema_is_named_and_left_alone(doctor: Doctor, world: World) -> None:
-    run(world, "UPDATE alembic_version SET version_num = '9999'", "UPDATE schema_support SET oldest = '9998'")
+    run(world, "UPDATE alembic_version SET version_num = '9999'", "UPDATE schema_support SET oldest_version = '98.0'")
     found = doctor.see("schema", fix=True)
     assert (found.status, str(found.mended)) == (
         "found", "nothing: the schema is newer: use the release that it is of, or the one before that",

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from app.services.operations.doctor.check import CannotCheckError, CannotMendError, Check, Instruments
-from app.services.operations.readiness import schema_of_database, this_release
+from app.services.operations.readiness import schema_of_database, this_revision
 from app.services.operations.shown_rows import ShownRow
 from app.store.core import schema
 from app.store.operations.faults import indexes, tables, upkeep
 from app.store.operations.faults.indexes import ExpectedIndex
 
 MISSING, INVALID, LEFT_OVER = "is missing", "is invalid", "was never finished"
+OLDER = "is older than another one"
 
 
 def _revision(instruments: Instruments) -> list[ShownRow]:
@@ -29,8 +30,8 @@ def _migrate(instruments: Instruments, rows: Sequence[ShownRow]) -> str:  # noqa
 def _indexes(instruments: Instruments) -> list[ShownRow]:
     with instruments.uow.begin() as tx:
         revision = schema.revision(tx.connection)
-    if revision != this_release():
-        raise CannotCheckError(f"this release knows the indexes of revision {this_release()}, not of {revision}")
+    if revision != this_revision():
+        raise CannotCheckError(f"this release knows the indexes of revision {this_revision()}, not of {revision}")
     there = {str(row["name"]): row for row in instruments.rows(tables.INDEXES)}
     wanted = _wanted(instruments)
     missing = (one for one in wanted.values() if one.name not in there)
@@ -40,7 +41,12 @@ def _indexes(instruments: Instruments) -> list[ShownRow]:
         for name, row in there.items()
         if not row["is_valid"] and not row["is_built"]
     ]
-    return [*lost, *bad]
+    older = [
+        {"index": one.name, "table": one.table, "fault": OLDER}
+        for one in wanted.values()
+        if one.is_newest and (row := there.get(one.name)) and row["is_valid"] and not row["is_newest"]
+    ]
+    return [*lost, *bad, *older]
 
 
 def _wanted(instruments: Instruments) -> Mapping[str, ExpectedIndex]:
@@ -56,7 +62,7 @@ def _build(instruments: Instruments, rows: Sequence[ShownRow]) -> str:
             name = str(row["index"])
             if row["fault"] == MISSING:
                 upkeep.create_index(connection, wanted[name])
-            elif row["fault"] == INVALID:
+            elif row["fault"] in (INVALID, OLDER):
                 upkeep.reindex(connection, name)
             else:
                 upkeep.drop_index(connection, name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 
@@ -12,13 +12,18 @@ from sqlalchemy import Connection, text
 
 from app.store.core.session import Session
 
-_LINE = re.compile(r"(CREATE (?:UNIQUE )?INDEX )(\w+)( ON (\w+) .+?);(?: -- (PRIMARY KEY|UNIQUE))?")
+_LINE = re.compile(r"(CREATE (?:UNIQUE )?INDEX )(\w+)( ON (\w+) .+?);(?: -- (PRIMARY KEY|UNIQUE)(, newest)?)?")
 #: Operator classes of this extension are where its operator made it (migrations/versions/0040_search_addresses.py).
 TRIGRAMS, _ITS_CLASS = "pg_trgm", re.compile(r"\b\w+\.(?=gin_trgm_ops\b)")
 # As a session sees them whose search path has the tables; a constraint's index needs the word of its constraint.
 _MADE = text("""
     SELECT concat(pg_get_indexdef(x.indexrelid, 0, true), ';',
-                  CASE c.contype WHEN 'p' THEN ' -- PRIMARY KEY' WHEN 'u' THEN ' -- UNIQUE' END) AS line
+                  CASE c.contype WHEN 'p' THEN ' -- PRIMARY KEY' WHEN 'u' THEN ' -- UNIQUE' END,
+                  CASE WHEN c.contype = 'p' AND x.indexrelid > ALL (
+                           SELECT o.indexrelid FROM pg_index o
+                            WHERE o.indrelid = x.indrelid AND o.indexrelid <> x.indexrelid)
+                        AND (SELECT count(*) FROM pg_index o WHERE o.indrelid = x.indrelid) > 1
+                       THEN ', newest' END) AS line
       FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid JOIN pg_class t ON t.oid = x.indrelid
       LEFT JOIN pg_constraint c ON c.conindid = x.indexrelid AND c.conrelid = x.indrelid AND c.contype IN ('p', 'u')
      WHERE i.relnamespace = current_schema()::regnamespace
@@ -29,13 +34,15 @@ _MADE = text("""
 class ExpectedIndex:
     """An index of the schema.
 
-    statement: builds it while the table is used; constraint: `PRIMARY KEY` or `UNIQUE` if it belongs to one.
+    statement: builds it while the table is used; constraint: `PRIMARY KEY` or `UNIQUE` if it belongs to one; is_newest:
+    a key that has to be the newest index of its table (docs/adr/0085).
     """
 
     name: str
     table: str
     statement: str
     constraint: str | None
+    is_newest: bool = False
 
 
 @cache
@@ -44,7 +51,13 @@ def expected() -> Mapping[str, ExpectedIndex]:
     lines = (files("migrations") / "indexes.sql").read_text(encoding="utf-8").splitlines()
     found = (_LINE.fullmatch(line) for line in lines if not line.startswith("--"))
     indexes = (
-        ExpectedIndex(one[2], one[4], f"{one[1]}CONCURRENTLY IF NOT EXISTS {one[2]}{one[3]}".replace("%", "%%"), one[5])
+        ExpectedIndex(
+            one[2],
+            one[4],
+            f"{one[1]}CONCURRENTLY IF NOT EXISTS {one[2]}{one[3]}".replace("%", "%%"),
+            one[5],
+            bool(one[6]),
+        )
         for one in found
         if one
     )
@@ -58,7 +71,7 @@ def placed(index: ExpectedIndex, extensions: Mapping[str, str]) -> ExpectedIndex
     if TRIGRAMS not in extensions:
         return None
     statement = _ITS_CLASS.sub(f"{extensions[TRIGRAMS]}.", index.statement)
-    return ExpectedIndex(index.name, index.table, statement, index.constraint)
+    return replace(index, statement=statement)
 
 
 def made(connection: Connection | Session) -> list[str]:

@@ -55,7 +55,9 @@ OLD_STATISTICS = text("""
 INDEXES = text("""
     SELECT c.relname AS name, t.relname AS "table", x.indisvalid AND x.indisready AND x.indislive AS is_valid,
            EXISTS (SELECT FROM pg_stat_progress_create_index p WHERE p.index_relid = x.indexrelid
-                       OR (p.relid = x.indrelid AND p.index_relid = 0)) AS is_built
+                       OR (p.relid = x.indrelid AND p.index_relid = 0)) AS is_built,
+           NOT EXISTS (SELECT FROM pg_index y
+                        WHERE y.indrelid = x.indrelid AND y.indexrelid > x.indexrelid) AS is_newest
       FROM pg_index x JOIN pg_class c ON c.oid = x.indexrelid JOIN pg_class t ON t.oid = x.indrelid
      WHERE c.relnamespace = current_schema()::regnamespace""")
 
