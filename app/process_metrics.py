@@ -11,10 +11,10 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from prometheus_client.multiprocess import MultiProcessCollector
 
 from app.exchanges import Exchange
-from app.server.metrics_folder import VARIABLE
 from app.version import VERSION
 
-_IS_SHARED = VARIABLE in os.environ
+#: By app/server/metrics_folder.py, which imports nothing of this.
+_IS_SHARED = "PROMETHEUS_MULTIPROC_DIR" in os.environ
 _REGISTRY = CollectorRegistry(auto_describe=True)
 #: Seconds: what a read, a look-up of a commit, and a slow client take.
 BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)

@@ -175,25 +175,27 @@ def test_a_backup_that_fails_leaves_the_former_one(nodes: Nodes, dumped: Path, d
     assert sorted(path.name for path in dumped.parent.glob("*a.dump*")) == ["a.dump", "a.dump.sha256"]
 
 
+A_BYTE = "a byte changed"
+
+
 def changed(content: bytes) -> Iterator[tuple[str, bytes]]:
     middle = len(content) // 2
     yield "cut off", content[:middle]
-    yield "a byte changed", content[:middle] + bytes([content[middle] ^ 0xFF]) + content[middle + 1 :]
+    yield A_BYTE, content[:middle] + bytes([content[middle] ^ 0xFF]) + content[middle + 1 :]
     yield "no dump", b"PGDMP is what a dump begins with"
     yield "empty", b""
 
 
 @pytest.mark.parametrize("with_checksum", [True, False])
 def test_a_damaged_file_changes_nothing(nodes: Nodes, dumped: Path, database_url: str, with_checksum: bool) -> None:
-    before = counts(database_url)
+    before, damaged = counts(database_url), dict(changed(dumped.read_bytes()))
     if not with_checksum:
         dumped.with_name("a.dump.sha256").unlink()
-    for how, content in changed(dumped.read_bytes()):
+        del damaged[A_BYTE]  # it may be one of a text, which is as good as another
+    for how, content in damaged.items():
         dumped.write_bytes(content)
         said = refused(nodes, "restore", "--yes", str(dumped))
-        words = ["damaged or incomplete", "cannot be read"]
-        words += [] if with_checksum else ["nothing was restored"]  # it could be read, and PostgreSQL refused it
-        assert any(one in said for one in words), (how, said)
+        assert any(one in said for one in ("damaged or incomplete", "cannot be read")), (how, said)
         assert counts(database_url) == before, how
 
 

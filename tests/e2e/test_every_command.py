@@ -87,7 +87,7 @@ def schedule(*arguments: str) -> Callable[[Place], object]:
     """As plain, once a beat has led."""
 
     def run(place: Place) -> object:
-        sweep = ScheduledEntry("sweep", "tasks.maintenance.sweep", "maintenance", timedelta(minutes=5))
+        sweep = ScheduledEntry("sweep", "tasks.maintenance.sweep", timedelta(minutes=5), "maintenance")
         uow = UnitOfWork(make_engine(place.nodes.database_url))
         register(uow, [sweep], leader="a beat", now=uow.now())
         uow.engine.dispose()
