@@ -19,7 +19,7 @@ DIGESTS = {
     6: "7fbf4c49a89a2ad1b4762829d362a387d87d4c3558cbb6ff5e2e4b0008347af0",
     7: "64e5467cec05f691e3cee707af5edc5d447e0a7a0b59cfce764f92a201f6e22a",
     8: "5a4041478dda5e39375ce180b308c10d5c6fd2aa50c1a9218b809f9f5c2ca8da",
-    9: "ec84ab3ca544e743b3817bbdf06489d149ad2b372adc35656039bfe75ca737a6",
+    9: "79c902894f6e960b251b41a9fb2b0da335ffc5cec6f499f5ffb62364d22f2426",
 }
 VERSIONS = list(range(schema.OLDEST, schema.VERSION + 1))
 CATALOG = """

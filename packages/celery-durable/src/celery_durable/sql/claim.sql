@@ -3,9 +3,11 @@
 -- Lease up to `most` ready messages of one queue in their order, beginning to read at a rank.  Their rows of
 -- durable_message are only read: who holds one keeps nobody from claiming it.  It has the settings of the claim that
 -- calls it.  OFFSET 0 keeps the planner from reading all payloads for a join.
--- Rows that are locked are found again by their place, here and in the other files: nobody changes it meanwhile.  By
+-- Rows that are locked are found again by their place, here and in the other files: nobody changes it from then on.  By
 -- their ids they might be looked for in a whole index, as after a vacuum beside an old transaction the statistics say
--- that a table with pages is empty, and then all indexes with an id are equally cheap.
+-- that a table with pages is empty, and then all indexes with an id are equally cheap.  The place of a row that was
+-- changed just before it was locked is a new one, which the same statement does not see: such a row stays for the next
+-- claim, and whoever must not leave one behind looks in a later statement.
 CREATE OR REPLACE FUNCTION durable_take(
     which integer, most integer, owner bigint, lease double precision, from_rank bigint
 ) RETURNS TABLE (message_id bigint, token text, body text, deliveries integer, retries integer, snoozes integer,

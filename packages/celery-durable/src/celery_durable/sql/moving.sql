@@ -153,6 +153,9 @@ END $$;
 CREATE OR REPLACE FUNCTION broker_move(group_name text, old_queue text, new_queue text) RETURNS void
 LANGUAGE plpgsql {by_key} AS $$
 DECLARE
+    ready tid[];
+    waiting tid[];
+    limited tid[];
     old integer := (SELECT id FROM durable_queue WHERE name = old_queue);
     new integer := (SELECT id FROM durable_queue WHERE name = new_queue);
     parked record;
@@ -171,34 +174,38 @@ BEGIN
     END IF;
     FOR attempt IN 1..3 LOOP
         BEGIN
-            WITH ready AS MATERIALIZED (
-                SELECT r.id, r.ctid AS place, coalesce(r.own_rank, r.rank) AS rank, m.step
-                  FROM durable_ready AS r JOIN durable_message AS m ON m.id = r.id
+            -- Their places are read by a statement of their own: one that has waited for a lock gets the place of a row
+            -- that was changed meanwhile, and only a later statement sees the row there.
+            ready := ARRAY(
+                SELECT r.ctid FROM durable_ready AS r JOIN durable_message AS m ON m.id = r.id
                  WHERE r.queue_id = old AND r.tenant = group_name
                    AND NOT EXISTS (SELECT FROM durable_message AS o WHERE o.task_id = m.task_id AND o.queue_id = new)
-                   FOR NO KEY UPDATE OF m SKIP LOCKED FOR UPDATE OF r SKIP LOCKED),
-            waiting AS MATERIALIZED (
-                SELECT w.id, w.ctid AS place FROM durable_waiting AS w JOIN durable_message AS m ON m.id = w.id
+                   FOR NO KEY UPDATE OF m SKIP LOCKED FOR UPDATE OF r SKIP LOCKED);
+            waiting := ARRAY(
+                SELECT w.ctid FROM durable_waiting AS w JOIN durable_message AS m ON m.id = w.id
                  WHERE w.queue_id = old AND w.tenant = group_name AND w.reason = ANY ('{eta,retry,snooze,parked}')
                    AND NOT EXISTS (SELECT FROM durable_message AS o WHERE o.task_id = m.task_id AND o.queue_id = new)
-                   FOR NO KEY UPDATE OF m SKIP LOCKED FOR UPDATE OF w SKIP LOCKED),
-            limited AS MATERIALIZED (
-                SELECT w.id, w.ctid AS place, w.rank, m.step, m.priority
-                  FROM durable_waiting AS w JOIN durable_message AS m ON m.id = w.id
+                   FOR NO KEY UPDATE OF m SKIP LOCKED FOR UPDATE OF w SKIP LOCKED);
+            limited := ARRAY(
+                SELECT w.ctid FROM durable_waiting AS w JOIN durable_message AS m ON m.id = w.id
                  WHERE w.queue_id = old AND w.tenant = group_name AND w.reason = 'limited'
                    AND NOT EXISTS (SELECT FROM durable_message AS o WHERE o.task_id = m.task_id AND o.queue_id = new)
-                   FOR NO KEY UPDATE OF m SKIP LOCKED FOR UPDATE OF w SKIP LOCKED),
+                   FOR NO KEY UPDATE OF m SKIP LOCKED FOR UPDATE OF w SKIP LOCKED);
+            WITH delayed AS (UPDATE durable_waiting SET queue_id = new WHERE ctid = ANY (waiting) RETURNING id),
+            gone AS (DELETE FROM durable_waiting WHERE ctid = ANY (limited) RETURNING id, rank),
+            turns AS MATERIALIZED (
+                SELECT r.id, r.ctid AS place, coalesce(r.own_rank, r.rank) AS rank, m.step, true AS is_ready,
+                       NULL::smallint AS priority
+                  FROM durable_ready AS r JOIN durable_message AS m ON m.id = r.id WHERE r.ctid = ANY (ready)
+                UNION ALL
+                SELECT g.id, NULL, g.rank, m.step, false, m.priority
+                  FROM gone AS g JOIN durable_message AS m ON m.id = g.id),
             moved AS (
                 UPDATE durable_message SET queue_id = new
-                 WHERE id = ANY (ARRAY(SELECT id FROM ready UNION ALL SELECT id FROM waiting
-                                       UNION ALL SELECT id FROM limited))),
-            delayed AS (
-                UPDATE durable_waiting SET queue_id = new WHERE ctid = ANY (ARRAY(SELECT place FROM waiting))),
-            gone AS (DELETE FROM durable_waiting WHERE ctid = ANY (ARRAY(SELECT place FROM limited))),
+                 WHERE id = ANY (ARRAY(SELECT id FROM delayed UNION ALL SELECT id FROM turns))),
             placed AS (
                 SELECT id, place, sum(step) OVER (ORDER BY is_ready, rank, id) - step AS ahead, is_ready, priority
-                  FROM (SELECT id, place, rank, step, true AS is_ready, NULL::smallint AS priority FROM ready
-                        UNION ALL SELECT id, place, rank, step, false, priority FROM limited) AS turns),
+                  FROM turns),
             target AS MATERIALIZED (SELECT durable_rank(new, group_name, 100) AS rank),
             arrived AS (
                 INSERT INTO durable_ready (id, queue_id, tenant, rank, priority)

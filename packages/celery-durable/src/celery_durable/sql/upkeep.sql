@@ -11,14 +11,18 @@ LANGUAGE plpgsql {by_key} AS $$
 DECLARE
     lowest bigint := (SELECT rank_floor FROM durable_queue WHERE id = which);
     moved integer;
+    late tid[];
     lost bigint[];
 BEGIN
-    WITH late AS MATERIALIZED (
-        SELECT w.id, w.ctid AS place, w.tenant, m.step, m.priority
-          FROM durable_waiting AS w JOIN durable_message AS m ON m.id = w.id
+    -- by a statement of its own, as in broker_move
+    late := ARRAY(
+        SELECT w.ctid FROM durable_waiting AS w JOIN durable_message AS m ON m.id = w.id
          WHERE w.queue_id = which AND w.due_at > since AND w.due_at <= upto
-         ORDER BY w.due_at LIMIT most FOR NO KEY UPDATE OF m SKIP LOCKED FOR UPDATE OF w SKIP LOCKED),
-    gone AS (DELETE FROM durable_waiting WHERE ctid = ANY (ARRAY(SELECT place FROM late))),
+         ORDER BY w.due_at LIMIT most FOR NO KEY UPDATE OF m SKIP LOCKED FOR UPDATE OF w SKIP LOCKED);
+    WITH gone AS (DELETE FROM durable_waiting WHERE ctid = ANY (late) RETURNING id, tenant),
+    named AS (
+        SELECT g.id, g.tenant, m.step, m.priority
+          FROM gone AS g CROSS JOIN LATERAL (SELECT * FROM durable_message AS d WHERE d.id = g.id OFFSET 0) AS m),
     head AS MATERIALIZED (
         SELECT coalesce((SELECT r.rank FROM durable_ready AS r WHERE r.queue_id = which AND r.rank >= lowest
                           ORDER BY r.rank LIMIT 1),
@@ -29,7 +33,7 @@ BEGIN
                      WHERE r.queue_id = which AND (r.tenant, r.rank) >= (l.tenant, lowest) AND r.tenant <= l.tenant
                      ORDER BY r.tenant DESC, r.rank DESC LIMIT 1), head.rank) AS rank,
                l.step * (row_number() OVER (PARTITION BY l.tenant ORDER BY l.id) - 1) AS ahead
-          FROM late AS l CROSS JOIN head)
+          FROM named AS l CROSS JOIN head)
     INSERT INTO durable_ready (id, queue_id, tenant, rank, priority)
     SELECT id, which, tenant, rank + ahead, priority FROM due
         ON CONFLICT DO NOTHING;
