@@ -106,7 +106,7 @@ def verify(dump: Dump) -> str:
     """
     beside = checksum_file(dump.file)
     if beside.is_file():
-        wanted = beside.read_text(encoding="utf-8").split(" ", 1)[0].strip()
+        wanted = beside.read_text(encoding="utf-8", errors="replace").split(" ", 1)[0].strip()
         if _digest(dump.file) != wanted:
             raise DumpRefused(f"{dump.file} is damaged or incomplete: its checksum is not that of {beside.name}")
         return "its checksum is right"

@@ -68,14 +68,25 @@ class LogWriter:
 
     def _write(self) -> None:
         processors = structlog.get_config()["processors"]
-        lines = [_line(processors, *self._waiting.popleft()) for _ in range(len(self._waiting))]
-        if self._dropped:
-            dropped, self._dropped = self._dropped, 0
+        lines, told, lost = list[str](), self._dropped, 0
+        for _ in range(len(self._waiting)):
+            waiting = self._waiting.popleft()
+            try:
+                lines.append(_line(processors, *waiting))
+            except Exception:  # noqa: BLE001 - one line that cannot be made must not end all others
+                lost += 1
+        if dropped := told + lost:
             lines.append(_line(processors, time(), None, __name__, "lines_dropped", {"lines": dropped}))
-        if lines:
-            stream = self._stream or sys.stderr
+        if not lines:
+            return
+        stream = self._stream or sys.stderr
+        try:
             stream.write("\n".join([*lines, ""]))
             stream.flush()
+        except (OSError, ValueError):  # a full disk, a reader that has gone: said when it takes lines again
+            self._dropped += lost + len(lines) - bool(dropped)
+        else:
+            self._dropped -= told
 
 
 def _line(

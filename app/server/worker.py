@@ -8,6 +8,7 @@ from typing import Any
 
 from gunicorn.workers.gasgi import ASGIWorker
 
+from app.server import metrics_folder
 from app.server.connection import Connection
 
 #: Descriptors for everything other than clients: the database, pipes of git, files.
@@ -58,6 +59,7 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
         self.loop.call_later(LINGER_SECONDS, self._close_waiting)
 
     def _setup_event_loop(self) -> None:
+        metrics_folder.allocate()
         # after the fork: the main process loads this module before it says where its processes count
         from app.process_metrics import connections  # noqa: PLC0415
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import threading
@@ -70,6 +71,33 @@ def test_nobody_waits_for_a_reader_and_what_is_too_much_is_counted(
     lines = [json.loads(line) for line in stream.getvalue().splitlines()]
     assert [line.get("number") for line in lines[:-1]] == [None, 0, 1, 2]
     assert (lines[-1]["event"], lines[-1]["lines"]) == ("lines_dropped", 2)
+
+
+def test_a_full_disk_and_a_line_that_cannot_be_made_end_nothing(
+    stream: Stream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    was_refused = threading.Event()
+    write = stream.write
+
+    def refused(_: str) -> int:
+        monkeypatch.setattr(stream, "write", write)
+        was_refused.set()
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    def unmade() -> dict[str, object]:
+        raise LookupError
+
+    monkeypatch.setattr(stream, "write", refused)
+    stream.may.set()
+    writer = LogWriter(stream)
+    writer.put("one", "lost", {})
+    assert was_refused.wait(60)
+    writer.put("one", "unmade", unmade)
+    writer.put("one", "after", {})
+    writer.close()
+    lines = [json.loads(line) for line in stream.getvalue().splitlines()]
+    assert [line["event"] for line in lines if line["event"] != "lines_dropped"] == ["after"]
+    assert sum(line["lines"] for line in lines if line["event"] == "lines_dropped") == 2
 
 
 def test_a_process_with_few_lines_writes_them_at_once() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ import pytest
 from durable_harness.waiting import wait_for
 from prometheus_client.parser import text_string_to_metric_families
 
+from app.server import metrics_folder
 from app.store.core.unit_of_work import UnitOfWork
 from tests.web.serving import ask, serving
 
@@ -83,3 +85,21 @@ def test_the_folder_goes_with_the_server_and_what_a_killed_one_left_goes_with_th
         [folder] = home.joinpath("metrics").iterdir()
         assert folder != left
     assert list(home.joinpath("metrics").iterdir()) == []
+
+
+def test_where_there_is_no_room_a_process_counts_by_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setenv(metrics_folder.VARIABLE, str(tmp_path))
+    metrics_folder.allocate(full)
+    assert metrics_folder.VARIABLE not in os.environ
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_all_that_a_process_writes_is_reserved(port: int, home: Path) -> None:
+    wait_for(lambda: sample(port, "fairlane_lane_places", lane="request") == PLACES, "both processes to be counted")
+    files = list(home.joinpath("metrics").glob("*/*.db"))
+    kinds = {file.name.rpartition("_")[0] for file in files}
+    assert kinds == {*metrics_folder.KINDS}
+    assert all(file.stat().st_blocks * 512 >= metrics_folder.BYTES for file in files)
