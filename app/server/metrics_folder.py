@@ -18,6 +18,7 @@ BYTES = 1 << 20
 
 #: As os.posix_fallocate, which not every system has.
 Reserve = Callable[[int, int, int], None]
+_OF_SYSTEM: Reserve | None = getattr(os, "posix_fallocate", None)
 
 
 def share(home: Path) -> None:
@@ -35,7 +36,7 @@ def share(home: Path) -> None:
         os.environ[VARIABLE] = str(folder)
 
 
-def allocate(reserve: Reserve | None = getattr(os, "posix_fallocate", None)) -> None:
+def allocate(reserve: Reserve | None = _OF_SYSTEM) -> None:
     """Reserve the files of this process, before it counts anything.
 
     They are written through memory, and where a disk is full a page without a place kills the process.  Without room
