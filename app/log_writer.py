@@ -68,14 +68,14 @@ class LogWriter:
 
     def _write(self) -> None:
         processors = structlog.get_config()["processors"]
-        lines, told, lost = list[str](), self._dropped, 0
+        lines, missed, lost = list[str](), self._dropped, 0
         for _ in range(len(self._waiting)):
             waiting = self._waiting.popleft()
             try:
                 lines.append(_line(processors, *waiting))
             except Exception:  # noqa: BLE001 - one line that cannot be made must not end all others
                 lost += 1
-        if dropped := told + lost:
+        if dropped := missed + lost:
             lines.append(_line(processors, time(), None, __name__, "lines_dropped", {"lines": dropped}))
         if not lines:
             return
@@ -86,7 +86,7 @@ class LogWriter:
         except (OSError, ValueError):  # a full disk, a reader that has gone: said when it takes lines again
             self._dropped += lost + len(lines) - bool(dropped)
         else:
-            self._dropped -= told
+            self._dropped -= missed
 
 
 def _line(

@@ -104,21 +104,19 @@ def test_fairness_is_told_by_tier_or_user_since_a_time(web: Web, operator: dict[
     assert web.client.get("/api/v1/operator/fairness?by=colour", headers=operator).status_code == 422
 
 
-def test_metrics_tell_recent_starts_waits_and_slots_by_tier(web: Web) -> None:
+def test_metrics_tell_starts_waits_and_slots_by_tier(web: Web) -> None:
     ann = web.user()
     ids = [web.submit(name, web.token(ann.user_id)).json["id"] for name in ("one", "two")]
     web.started(ids[0])
     web.started(ids[1])  # over the limit
     page = web.client.get("/metrics").text.splitlines()
     for line in (
-        "fairlane_recent_seconds 900.0",
-        'fairlane_recent_starts{tier="free"} 1.0',
-        'fairlane_recent_starts{tier="pro"} 0.0',
-        'fairlane_recent_snoozes{tier="free"} 1.0',
+        'fairlane_job_events_total{event="started",service="analysis",tier="free"} 1.0',
+        'fairlane_job_events_total{event="started",service="analysis",tier="pro"} 0.0',
+        'fairlane_job_events_total{event="snoozed",service="analysis",tier="free"} 1.0',
         'fairlane_slots_in_use{service="analysis",tier="free"} 1.0',
         'fairlane_slots_in_use{service="specview",tier="free"} 0.0',
-        'fairlane_recent_wait_seconds_bucket{le="+Inf",tier="free"} 1.0',
-        'fairlane_recent_wake_seconds_bucket{le="+Inf"} 0.0',
+        'fairlane_job_wait_seconds_bucket{le="+Inf",service="analysis",tier="free"} 1.0',
     ):
         assert line in page, line
 
@@ -134,8 +132,8 @@ def test_metrics_tell_how_many_starts_lay_inside_of_the_interval_that_was_told(w
     for job in ids:
         web.completed(job)
     page = web.client.get("/metrics").text.splitlines()
-    assert "fairlane_recent_estimates 2.0" in page
-    assert "fairlane_recent_estimates_kept 1.0" in page
+    assert 'fairlane_job_estimates_total{kept="true"} 1.0' in page
+    assert 'fairlane_job_estimates_total{kept="false"} 1.0' in page
 
 
 def test_an_accept_keeps_what_it_promised(web: Web) -> None:

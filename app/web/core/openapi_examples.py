@@ -25,6 +25,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "WholeWebhook": {"url": "https://hooks.example.org/fairlane", "events": [], "enabled": True},
     "ChangedWebhook": {"enabled": False},
     "NewLimit": {"limit": 3},
+    "NewQuota": {"analyses_per_period": 100, "retention_days": None},
     "NewUserLimit": {"limit": 2},
     "NewTier": {"tier": "pro"},
     "PauseQueue": {"paused": True},
