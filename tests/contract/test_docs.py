@@ -116,7 +116,7 @@ def test_every_table_of_the_schema_is_in_the_architecture() -> None:
 
 
 def test_every_call_of_the_api_has_an_example() -> None:
-    app = pytest.importorskip("flask").Flask("docs")
+    app = pytest.importorskip("flask").Flask("app")
     app.register_blueprint(api)
     page = re.sub(r"\$\w+|local/-/shop|\?[^\"]*", "X", text("api.md"))
     paths = {re.sub(r"<[^>]+>", "X", rule.rule.removeprefix("/api/v1")) for rule in app.url_map.iter_rules()}
