@@ -29,6 +29,7 @@ _REVISION = re.compile(r"^COPY (?:\w+\.)?alembic_version .*?;\n(\w+)\n\\\.", re.
 class DumpRefused(Problem):
     """A dump cannot be written, read or restored; the detail says why."""
 
+    slug: ClassVar[str] = "dump-refused"
     title: ClassVar[str] = "The dump cannot be used"
 
 

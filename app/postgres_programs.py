@@ -28,6 +28,7 @@ _INSTALL = (
 class ProgramFailed(Problem):
     """A program of PostgreSQL is missing, too old, or has failed; the detail says why and what to do."""
 
+    slug: ClassVar[str] = "program-failed"
     title: ClassVar[str] = "A program of PostgreSQL cannot be used"
 
 

@@ -35,9 +35,13 @@ from tests.services.busy import fill
 KEY = "the secret key of this test"
 QUEUES = ("analysis_priority", "analysis_default")
 NEEDS = ("pg_dump", "pg_restore", "psql")
-pytestmark = pytest.mark.skipif(
-    not all(embedded.clients(name) for name in NEEDS), reason="needs pg_dump, pg_restore and psql: the embedded wheel"
-)
+pytestmark = [
+    pytest.mark.proof,
+    pytest.mark.skipif(
+        not all(embedded.clients(name) for name in NEEDS),
+        reason="needs pg_dump, pg_restore and psql: the embedded wheel",
+    ),
+]
 
 
 @pytest.fixture

@@ -31,6 +31,8 @@ Doctored = dict[str, dict[str, Any]]
 WAL = "SELECT pg_logical_emit_message(false, 'doctor', repeat('x', 1000000)) FROM generate_series(1, 80)"
 
 
+pytestmark = pytest.mark.proof
+
 def doctor(nodes: Nodes, *arguments: str, **env: str) -> Doctored:
     """What the command says, by check."""
     argv = [sys.executable, "-m", "app.cli", "doctor", "--json", *arguments]

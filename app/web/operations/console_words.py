@@ -94,6 +94,7 @@ ACTIONS = {
     "passkey.add": lazy_gettext("Added a passkey"),
     "passkey.remove": lazy_gettext("Removed a passkey"),
     "plan.limit": lazy_gettext("Changed the limit of a tier"),
+    "plan.quota": lazy_gettext("Changed the quota of a tier"),
     "queue.pause": lazy_gettext("Paused a queue"),
     "queue.resume": lazy_gettext("Resumed a queue"),
     "schedule.change": lazy_gettext("Changed the schedule"),

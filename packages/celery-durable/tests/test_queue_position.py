@@ -11,7 +11,7 @@ from celery_durable.queue_position import QueuePosition
         pytest.param(0.002, 0.003, 0.1, id="nothing is dead"),
         pytest.param(0.002, 0.05, 4.8, id="behind dead entries"),
         pytest.param(0.05, 0.052, 1.04, id="a server that is far away"),
-        pytest.param(0.002, 0.2, 5.0, id="a slow claim"),
+        pytest.param(0.002, 0.2, 10.0, id="a slow claim"),
         pytest.param(None, 0.05, 1.0, id="no other claim is known"),
     ],
 )
