@@ -33,6 +33,7 @@ WAL = "SELECT pg_logical_emit_message(false, 'doctor', repeat('x', 1000000)) FRO
 
 pytestmark = pytest.mark.proof
 
+
 def doctor(nodes: Nodes, *arguments: str, **env: str) -> Doctored:
     """What the command says, by check."""
     argv = [sys.executable, "-m", "app.cli", "doctor", "--json", *arguments]

@@ -5,6 +5,7 @@ Where the history is not there, as in a shallow clone or a tarball, the releases
 
 from __future__ import annotations
 
+import re
 import urllib.error
 from pathlib import Path
 
@@ -39,9 +40,12 @@ def test_a_database_that_an_earlier_release_made_becomes_as_a_new_one(
 
 
 def rows_of_migrations(connection: Connection) -> dict[str, list[str]]:
-    """What stands in the tables that migrations fill."""
+    """What stands in the tables that migrations fill, but for what is random, or of the moment."""
+    found = {table: connection.execute(text(f"SELECT * FROM {table} ORDER BY 1")) for table in KEPT}
     return {
-        table: [str(row) for row in connection.execute(text(f"SELECT * FROM {table} ORDER BY 1"))] for table in KEPT
+        table: [re.sub(r"UUID\('[^']+'\)", "UUID", str(row)) for row in rows]
+        for table, rows in found.items()
+        if table != "event_totals_position"
     }
 
 
