@@ -19,5 +19,5 @@ def take_back(uow: UnitOfWork) -> bool:
             if not upkeep.look(tx.connection):
                 return False
         if left:
-            time.sleep(upkeep.SECONDS)
+            time.sleep(upkeep.SECONDS)  # a node is judged by two looks, so far apart
     return True

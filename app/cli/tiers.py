@@ -8,12 +8,11 @@ from typing import Any
 
 import click
 
+from app.cli.accounts import TIERS
 from app.cli.wiring import actor, open_database, policy, show
 from app.domain.plans import Tier
 from app.services.accounts import plans
 from app.services.fairness import change_limits
-
-TIERS = click.Choice([tier.value for tier in Tier])
 
 
 class _NumberOrNone(click.ParamType[int | None]):

@@ -65,14 +65,14 @@ def done(nodes: Nodes, *arguments: str, url: str | None = None) -> str:
 
 
 def refused(nodes: Nodes, *arguments: str, url: str | None = None) -> str:
-    """The one line of a command that has to end with 1."""
+    """Run a command that has to end with code 1; its one line."""
     ended = command(nodes, *arguments, url=url)
     assert (ended.returncode, len(ended.stderr.strip().splitlines())) == (1, 1), ended.stdout + ended.stderr
     return ended.stderr
 
 
 def without_overloads(schema: dict[str, str]) -> dict[str, str]:
-    """Of functions of one name the catalogue tells one or the other."""
+    """List what the schema has.  Of functions that share a name the catalogue tells one or the other."""
     return {what: how for what, how in schema.items() if what != "function broker_limit"}
 
 
@@ -204,7 +204,7 @@ def test_a_damaged_file_changes_nothing(nodes: Nodes, dumped: Path, database_url
 
 
 def test_what_cannot_be_read_to_its_end_is_not_committed(nodes: Nodes, dumped: Path, database_url: str) -> None:
-    """As of a file that is damaged after it was checked."""
+    """The file is damaged after it was checked."""
     before, dump = counts(database_url), dumps.look_into(dumped)
     dumped.write_bytes(dumped.read_bytes()[: dump.bytes // 2])
     with pytest.raises(dumps.DumpRefused, match="nothing was restored"):

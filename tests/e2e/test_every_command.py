@@ -84,7 +84,7 @@ def keys(*arguments: str) -> Callable[[Place], object]:
 
 
 def schedule(*arguments: str) -> Callable[[Place], object]:
-    """As plain, once a beat has led."""
+    """Run a command whose output is not empty, once a beat has led."""
 
     def run(place: Place) -> object:
         sweep = ScheduledEntry("sweep", "tasks.maintenance.sweep", timedelta(minutes=5), "maintenance")

@@ -37,7 +37,7 @@ def accepts(lines: list[Any]) -> list[dict[str, Any]]:
 
 
 def headers(world: World, job_id: UUID) -> dict[str, Any]:
-    """Of the job's message."""
+    """Headers of the message that carries a job."""
     payload = world.value("SELECT payload FROM kombu_message WHERE task_id = :id", id=str(job_id))
     found: dict[str, Any] = json.loads(str(payload))["headers"]
     return found

@@ -150,7 +150,7 @@ def given(**values: str) -> Settings:
 
 
 def written(world: World, host: str, settings: Settings) -> None:
-    """As a process of that host writes it."""
+    """Write the digests of a host's settings, which its processes write beside their clocks."""
     salt = world.value("SELECT uuid_send(settings_salt) FROM schema_support")
     insert = "INSERT INTO host_clocks (host, program, ahead_seconds, settings) VALUES (:host, 'fairlane web', 0, CAST(:s AS jsonb))"
     run(world, insert, host=host, s=json.dumps(digests(settings, bytes(salt))))  # type: ignore[call-overload]
