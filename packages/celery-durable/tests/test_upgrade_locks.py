@@ -9,7 +9,7 @@ from typing import Any
 import psycopg2
 import pytest
 from celery_durable import schema
-from celery_durable.upgrade_locks import REPLACED
+from celery_durable.upgrade_locks import REPLACED, locks
 from durable_harness.broker import Broker
 from durable_harness.postgres import PostgresServer
 from durable_harness.waiting import wait_for
@@ -115,8 +115,7 @@ def test_publishers_go_on_behind_a_reader_that_stays(
 def test_at_last_it_gives_up_and_names_who_is_in_its_way(
     old: Broker, reader: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    locks = schema._locks
-    monkeypatch.setattr(schema, "_locks", lambda names: locks(names).replace("'15 s'", "'1 s'"))
+    monkeypatch.setattr(schema, "locks", lambda names: locks(names).replace("'15 s'", "'1 s'"))
     reader.execute("SELECT * FROM broker_group")
     with pytest.raises(psycopg2.errors.LockNotAvailable, match=r"broker_group was not to be had in 00:00:01") as met:
         upgrade(old)
