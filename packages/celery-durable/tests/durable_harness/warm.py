@@ -133,16 +133,23 @@ def _warm(modules: tuple[str, ...], folder: Path, early: tuple[tuple[str, str], 
 
 
 def serve(pipe: Connection) -> Node | None:
-    """Fork and report ends; in a child returns what it is to be, and in the process itself None when the tests are over."""
+    """Fork and report ends; in a child, in a session of its own, returns what it is to be, and in the process itself None when the tests are over."""
     while True:
         try:
             given = pipe.recv()
         except EOFError:
             return None
         if isinstance(given, tuple):
+            led, leads = os.pipe()
             if not (pid := os.fork()):
+                os.setsid()
+                for descriptor in (led, leads):
+                    os.close(descriptor)
                 pipe.close()
                 return Node(*given)
+            os.close(leads)
+            os.read(led, 1)  # until it leads its group: who kills that group at once would meet none
+            os.close(led)
             pipe.send(pid)
         else:
             pid, status = os.waitpid(given, os.WNOHANG)
@@ -150,8 +157,7 @@ def serve(pipe: Connection) -> Node | None:
 
 
 def become(node: Node) -> None:
-    """Continue as the program in a session of its own."""
-    os.setsid()
+    """Continue as the program."""
     os.chdir(node.folder)
     os.environ.clear()
     os.environ.update(node.env)
