@@ -134,6 +134,24 @@ def test_commands_reach_all_workers_or_the_named_one(broker: Broker) -> None:
     assert broker.query("SELECT name FROM kombu_queue ORDER BY 1") == [("main",), ("other",)]
 
 
+def test_a_worker_that_leaves_its_queues_says_so_and_comes_back(broker: Broker) -> None:
+    first = broker.worker("-c", "2", BROKER_TEST_REMOTE="1")
+    broker.send("nap", 300, task_id="runs")
+    wait_for(lambda: broker.started() == 1)
+    assert "ok" in asked(broker, [first], "cancel_consumer", queue="main")[name(first)]
+    wait_for(lambda: broker.query("SELECT queues FROM broker_node") == [([],)], "the queues that are left")
+    broker.send("work", task_id="next")
+    second = broker.worker("-c", "1", BROKER_TEST_REMOTE="1")
+    wait_for(lambda: broker.ended() == 1)
+    assert ("next" in first.text, "next" in second.text) == (False, True)
+    second.stop()
+    assert "ok" in asked(broker, [first], "add_consumer", queue="main")[name(first)]
+    wait_for(lambda: broker.query("SELECT queues FROM broker_node") == [(["main"],)], "the queues that are back")
+    broker.send("work")
+    wait_for(lambda: broker.ended() == 2)
+    first.stop(signal.SIGQUIT)
+
+
 def test_a_revoked_task_does_not_run_and_a_terminated_one_stops(broker: Broker) -> None:
     worker = broker.worker("-c", "1", **BUSY)
     broker.send("nap", 300, task_id="runs")

@@ -89,8 +89,9 @@ class Node:
         self.timer.within(0)
 
     def cancel(self, queue: str) -> None:
-        """Claim no more from it."""
+        """Claim no more from it, and write down soon what is left: operators see of a node that drains when it does."""
         self.reader.remove(queue)
+        self.timer.within(0)
 
     def step(self) -> int:
         """Write down what is over, claim what fits, deliver it.  -> messages delivered."""
@@ -212,7 +213,7 @@ class Node:
         return self._pid == os.getpid()
 
     def _look(self) -> None:
-        if self.queues and not self.session.busy and self.reader.look_due():
+        if (self.queues or not self.reader.is_noted) and not self.session.busy and self.reader.look_due():
             self.session.recall(self._known())
             self.reader.look(self.prefetch_count)
 

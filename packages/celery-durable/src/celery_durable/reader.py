@@ -51,6 +51,7 @@ class Reader:
         self._active = True
         self._clock: datetime | None = None
         self._whole_poll = Budget()
+        self._noted: list[str] | None = []
 
     def add(self, queue: str) -> None:
         """Read it, from now on."""
@@ -66,6 +67,7 @@ class Reader:
         if queue in self.queues:
             self.queues.remove(queue)
             self._divide()
+            self.poll_at = 0.0  # which writes down what is left
         self._hints.discard(queue)
 
     def _divide(self) -> None:
@@ -84,6 +86,7 @@ class Reader:
         self._active, self.poll_at, self.watch_at, self._clock = True, 0.0, 0.0, None
         # However many nodes there are, its first looks come soon.
         self._nodes, self._first_looks, self._longest = 1, FIRST_LOOKS, self._options.poll_seconds
+        self._noted = None if self._positions else []  # the node's row may be another one
         for position in self._positions.values():
             position.sleep, position.wake_at = 0, inf  # its lock went with the session
 
@@ -106,6 +109,11 @@ class Reader:
         That is a second later if one of them is in doubt.
         """
         return self._first_looks > 0
+
+    @property
+    def is_noted(self) -> bool:
+        """Its row says which queues it reads; that of a node which never read any says nothing."""
+        return self._noted == self.queues
 
     def look_due(self) -> bool:
         """Whether it is time for `look`."""
@@ -220,6 +228,7 @@ class Reader:
             "prefetch": prefetch_count,
         }
         [(ready, due, others, self._clock, named, self._nodes)] = self._session.run(self._sql.poll, given)
+        self._noted = list(self.queues) if named or self._session.owner is None else None
         if not named and self._session.owner is not None:
             self._session.rename()
             self._longest = self._options.poll_seconds
