@@ -151,7 +151,7 @@ def test_each_process_is_asked_whether_it_works_and_has_the_time_to_stop_that_it
             assert container["livenessProbe"]["httpGet"]["path"] == "/healthz"
         elif "-worker-" in name:
             assert longest + 10 <= pod["terminationGracePeriodSeconds"]
-            assert container["livenessProbe"]["exec"]["command"] == ["fairlane", "alive", queue_of(name)]
+            assert container["livenessProbe"]["exec"]["command"] == ["fairlane-alive", queue_of(name)]
 
 
 def test_what_is_scaled_has_no_number_of_its_own_and_what_serves_has_a_budget() -> None:

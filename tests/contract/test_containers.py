@@ -127,7 +127,7 @@ def test_postgresql_has_connections_for_twice_the_processes_and_a_quarter_of_its
 def test_the_image_says_what_it_is_and_whether_it_works() -> None:
     labels = re.findall(r"org\.opencontainers\.image\.(\w+)=", DOCKERFILE)
     assert {"title", "licenses", "version", "revision"} <= set(labels)
-    assert 'fairlane alive "$NODE"' in DOCKERFILE.partition("\nHEALTHCHECK ")[2]
+    assert 'fairlane-alive "$NODE"' in DOCKERFILE.partition("\nHEALTHCHECK ")[2]
     assert SERVICES["release"]["healthcheck"] == {"disable": True}
 
 

@@ -180,7 +180,7 @@ def bound(command: str, **environment: str) -> str:
 def test_a_container_is_healthy_when_its_own_node_gives_signs_of_life(node: str) -> None:
     service = compose()[node if node == "beat" else f"worker_{node}"]
     assert service["environment"]["NODE"] == node
-    assert service["healthcheck"]["test"] == ["CMD-SHELL", "fairlane alive $$NODE"]
+    assert service["healthcheck"]["test"] == ["CMD-SHELL", "fairlane-alive $$NODE"]
 
 
 def test_every_container_of_ours_takes_settings_from_a_file_that_need_not_be_there() -> None:

@@ -92,3 +92,4 @@ def test_what_the_image_installs_by_hashes_is_all_that_the_service_needs(tmp_pat
     run(*install, "--no-index", *wheels)
     assert '"openapi": "3.1' in run(python.with_name("fairlane"), "openapi")
     run(python, "-c", "import tasks.celery, app.server.application")
+    assert os.access(python.with_name("fairlane-alive"), os.X_OK)

@@ -93,13 +93,13 @@ env:
 {{/* a worker's or beat's, by the name of its node */}}
 {{- define "fairlane.alive" -}}
 startupProbe:
-  exec: {command: [fairlane, alive, {{ . }}]}
+  exec: {command: [fairlane-alive, {{ . }}]}
   periodSeconds: 5
-  timeoutSeconds: 15
+  timeoutSeconds: 5
   failureThreshold: 36
 livenessProbe:
-  exec: {command: [fairlane, alive, {{ . }}]}
+  exec: {command: [fairlane-alive, {{ . }}]}
   periodSeconds: 30
-  timeoutSeconds: 15
+  timeoutSeconds: 5
   failureThreshold: 10  # a node is silent too while the database is away, and a restart does not help then
 {{- end }}
