@@ -81,6 +81,7 @@ imports = (
     "tasks.pools",
     "tasks.schema",
     "tasks.alive",
+    "tasks.draining",
     "tasks.log_context",
 )
 beat_scheduler = "tasks.scheduler:PgScheduler"

@@ -22,7 +22,7 @@ ROOT = Path(__file__).parent.parent
 #: What a node of the service imports beside Celery.
 IMPORTS = (
     "tasks.celery", "tasks.analysis", "tasks.specification", "tasks.maintenance", "tasks.webhooks", "tasks.lending", "tasks.pools",
-    "tasks.schema", "tasks.alive", "tasks.scheduler", "tasks.log_context",
+    "tasks.schema", "tasks.alive", "tasks.draining", "tasks.scheduler", "tasks.log_context",
 )  # fmt: skip
 #: What the web imports: all but its configuration, which reads the settings.
 WEB_IMPORTS = (

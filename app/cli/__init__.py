@@ -34,6 +34,9 @@ COMMANDS = {
     "queues": "operate",
     "pause": "operate",
     "resume": "operate",
+    "nodes": "nodes",
+    "drain": "nodes",
+    "undrain": "nodes",
     "dead": "dead",
     "schedule": "schedule",
     "audit": "audit",
@@ -59,7 +62,8 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - as above
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = getattr(import_module(f"app.cli.{COMMANDS[cmd_name]}"), cmd_name)
+        module = import_module(f"app.cli.{COMMANDS[cmd_name]}")
+        command: click.Command = getattr(module, cmd_name.replace("-", "_"))
         return command
 
     def invoke(self, ctx: click.Context) -> object:

@@ -10,30 +10,19 @@ from pathlib import Path
 from typing import Any
 
 import click
-from pydantic import TypeAdapter, ValidationError
 from rich.console import Console
 from rich.table import Column, Table
 
+from app.cli.durations import DurationType
 from app.cli.recorded_jobs import lines, read
 from app.cli.wiring import now, open_database, policy
 from app.domain.plans import SOLD_PLANS, Tier
 from app.domain.queues import JOB_QUEUES, SUFFIXES
 from app.services.fairness import report_waits
 from app.services.fairness import simulate as simulating
-from app.setting_types import Duration
 from app.settings import load
 
 DATABASE = "database"
-
-
-class _Ago(click.ParamType[timedelta]):
-    name = "duration"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> timedelta:
-        try:
-            return TypeAdapter[timedelta](Duration).validate_python(value)
-        except ValidationError:
-            self.fail(f"{value!r}: expected a duration such as 30s, 5m, 24h or 7d", param, ctx)
 
 
 class _Numbers(click.ParamType[dict[str, int]]):
@@ -55,7 +44,7 @@ class _Numbers(click.ParamType[dict[str, int]]):
 
 
 @click.command()
-@click.option("--since", "ago", type=_Ago(), default="24h", show_default=True, help="How far back to look.")
+@click.option("--since", "ago", type=DurationType(), default="24h", show_default=True, help="How far back to look.")
 @click.option("--by", type=click.Choice(["user", "tier"]), default="tier", show_default=True)
 @click.option("--export", is_flag=True, help="Print the jobs as JSON lines for `fairlane simulate`.")
 @click.option("--json", "as_json", is_flag=True)
@@ -79,7 +68,9 @@ def fairness(ago: timedelta, *, by: report_waits.By, export: bool, as_json: bool
 
 @click.command()
 @click.option("--from", "source", default=DATABASE, show_default=True, metavar="LOG|database", help="Recorded jobs.")
-@click.option("--since", "ago", type=_Ago(), default="24h", show_default=True, help="How far back, in the database.")
+@click.option(
+    "--since", "ago", type=DurationType(), default="24h", show_default=True, help="How far back, in the database."
+)
 @click.option("--limits", type=_Numbers([tier.value for tier in Tier]), default=None, help="Slot limits by tier.")
 @click.option("--workers", type=_Numbers([*SUFFIXES, *JOB_QUEUES]), default=None, help="Processes by queue.")
 @click.option("--json", "as_json", is_flag=True)

@@ -111,6 +111,16 @@ def alive(place: Place) -> object:
     return place.run("alive", "beat")
 
 
+def drain(command: str) -> Callable[[Place], object]:
+    """Tell a node of this host to drain, or not to."""
+
+    def run(place: Place) -> object:
+        name = f"{socket.gethostname()}:{place.nodes.worker().container.pid}"
+        return place.run(command, name)
+
+    return run
+
+
 def revoke(place: Place) -> object:
     return place.run("token", "revoke", place.object("token", "add", ANN, "--json")["prefix"])
 
@@ -152,11 +162,13 @@ RUNS: dict[str, Callable[[Place], object]] = {
     "config": plain("config"),
     "dead": plain("dead"),
     "doctor": plain("doctor", "--fix"),
+    "drain": drain("drain"),
     "fairness": plain("fairness"),
     "inventory": inventory,
     "keys list": keys("list"),
     "keys reencrypt": keys("reencrypt", "--json"),
     "migrate": plain("migrate"),
+    "nodes": plain("nodes"),
     "openapi": openapi,
     "pause": plain("pause", "analysis_default"),
     "prune": plain("prune", "--dry-run"),
@@ -175,6 +187,7 @@ RUNS: dict[str, Callable[[Place], object]] = {
     "token add": plain("token", "add", ANN),
     "token list": plain("token", "list", ANN, "--json"),
     "token revoke": revoke,
+    "undrain": drain("undrain"),
     "up": up,
     "url": plain("url"),
     "user add": plain("user", "add", "bob@example.org"),

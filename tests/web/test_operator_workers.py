@@ -37,6 +37,24 @@ def test_a_living_node_is_shown_with_its_queues_and_the_jobs_that_it_runs(
     assert (shown["is_alive"], shown["seen_at"], len(shown["running"])) == (False, None, 1)
 
 
+def test_a_node_that_takes_from_no_queue_any_more_drains(web: Web, operator: dict[str, str], database_url: str) -> None:
+    boss = web.user(is_operator=True)
+    job = web.submit("shop", web.token()).json["id"]
+    web.started(job)
+    with node(web, database_url):
+        rows(web, "UPDATE kombu_message SET lease_owner = :lock WHERE task_id = :id RETURNING 1", lock=NODE, id=job)
+        rows(web, "UPDATE kombu_node SET queues = '{}' RETURNING 1")
+        [shown] = web.client.get(WORKERS, headers=operator).json["items"]
+        assert (shown["is_draining"], shown["queues"], shown["leased"]) == (True, [], 1)
+        web.sign_in(boss)
+        assert "none: it drains" in web.client.get("/operator").text
+        rows(web, "UPDATE kombu_message SET lease_owner = NULL RETURNING 1")
+        assert "none: it is drained" in web.client.get("/operator").text
+        rows(web, "UPDATE kombu_node SET queues = NULL RETURNING 1")  # before its first look
+        [shown] = web.client.get(WORKERS, headers=operator).json["items"]
+        assert (shown["is_draining"], shown["queues"]) == (False, [])
+
+
 def test_without_nodes_the_list_is_empty(web: Web, operator: dict[str, str]) -> None:
     assert web.client.get(WORKERS, headers=operator).json == {"items": []}
 

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from uuid import UUID
 
 from app.store.core.unit_of_work import UnitOfWork
@@ -13,6 +14,15 @@ from app.store.operations import nodes
 from app.store.operations.nodes import NodeRow
 
 MOST_RUNNING = 1_000  # jobs of all nodes together
+
+
+class NodeState(StrEnum):
+    """What a node does.  draining: it takes no more messages and still holds some; dead: its session has ended."""
+
+    SERVING = "serving"
+    DRAINING = "draining"
+    DRAINED = "drained"
+    DEAD = "dead"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +40,10 @@ class Node:
     """One Celery node.
 
     name: HOST:PID of its main process; is_alive: it has a session with the database; seen_at: when that session last
-    did something, None if it is dead; queues: that it takes from, empty before its first look; processes: how many
-    messages it takes at once, which is its concurrency; lent: of the queues, those that only its idle processes serve;
-    leased: messages that it holds, running or about to; running: the oldest first.
+    did something, None if it is dead; queues: that it takes from, empty before its first look and while it drains;
+    is_draining: it takes no more messages, and is drained once it holds none; processes: how many messages it takes at
+    once, which is its concurrency; lent: of the queues, those that only its idle processes serve; leased: messages that
+    it holds, running or about to; running: the oldest first.
     """
 
     name: str
@@ -40,6 +51,7 @@ class Node:
     since: datetime
     seen_at: datetime | None
     queues: Sequence[str]
+    is_draining: bool
     processes: int | None
     lent: Sequence[str]
     leased: int
@@ -58,11 +70,23 @@ def states(uow: UnitOfWork) -> list[Node]:
     return [_node(node, jobs[node.id]) for node in found]
 
 
+def state_of(node: Node) -> NodeState:
+    """The state of a node in one word."""
+    if not node.is_alive:
+        return NodeState.DEAD
+    if not node.is_draining:
+        return NodeState.SERVING
+    return NodeState.DRAINING if node.leased else NodeState.DRAINED
+
+
 def _node(row: NodeRow, running: Sequence[RunningJob]) -> Node:
-    queues, spare, processes = row.queues, row.spare_queues, row.processes
+    is_draining = row.is_alive and row.queues == []
+    queues, spare, processes = row.queues or [], row.spare_queues, row.processes
     if not set(queues) - set(spare):  # the transport's rule: a node that reads nothing else keeps nothing free
         spare = {}
     # a node takes nothing from a queue that it keeps all its processes free of
     queues = [queue for queue in queues if processes is None or spare.get(queue, 0) < processes]
     lent = [queue for queue in queues if queue in spare]
-    return Node(row.name, row.is_alive, row.since, row.seen_at, queues, processes, lent, row.leased, running)
+    return Node(
+        row.name, row.is_alive, row.since, row.seen_at, queues, is_draining, processes, lent, row.leased, running
+    )

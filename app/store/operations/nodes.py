@@ -13,7 +13,7 @@ from app.store.operations.dead_letters import UUID_PATTERN
 
 # A node of another role shows no activity; then nobody knows when it was last seen.
 _NODES = text("""
-    SELECT n.id, n.name, n.is_alive, n.since, n.seen_at, coalesce(n.queues, '{}') AS queues,
+    SELECT n.id, n.name, n.is_alive, n.since, n.seen_at, n.queues,
            nullif(n.prefetch_count, 0) AS processes, coalesce(n.spare_queues, '{}') AS spare_queues,
            (SELECT count(*) FROM broker_lease l WHERE l.node_id = n.id) AS leased
       FROM broker_node n ORDER BY n.name, n.since""")
@@ -27,8 +27,8 @@ _RUNNING = text("""
 class NodeRow(NamedTuple):
     """A node.
 
-    name: HOST:PID; processes: None if unknown; spare_queues: by queue, how many processes it keeps free of it; leased:
-    messages.
+    name: HOST:PID; queues: None before its first look, empty if it takes no more; processes: None if unknown;
+    spare_queues: by queue, how many processes it keeps free of it; leased: messages.
     """
 
     id: int
@@ -36,7 +36,7 @@ class NodeRow(NamedTuple):
     is_alive: bool
     since: datetime
     seen_at: datetime | None
-    queues: list[str]
+    queues: list[str] | None
     processes: int | None
     spare_queues: dict[str, int]
     leased: int

@@ -82,7 +82,9 @@ def _nodes(uow: UnitOfWork) -> Iterator[Metric]:
     found = nodes.states(uow)
     count = GaugeMetricFamily("fairlane_nodes", "Celery nodes, dead ones until their leases are back", labels=["state"])
     alive = [node for node in found if node.is_alive]
-    count.add_metric(["alive"], len(alive))
+    draining = [node for node in alive if node.is_draining]
+    count.add_metric(["alive"], len(alive) - len(draining))
+    count.add_metric(["draining"], len(draining))
     count.add_metric(["dead"], len(found) - len(alive))
     yield count
     processes = GaugeMetricFamily("fairlane_node_processes", "Processes that take from a queue", labels=["queue"])

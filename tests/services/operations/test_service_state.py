@@ -21,7 +21,7 @@ def queue(name: str, *, ready: int = 0, oldest: float = 0.0, paused: bool = Fals
 
 
 def node(*queues: str, is_alive: bool = True, lent: Sequence[str] = ()) -> Node:
-    return Node("host:7", is_alive, AT, AT if is_alive else None, queues, 3, lent, 0, ())
+    return Node("host:7", is_alive, AT, AT if is_alive else None, queues, False, 3, lent, 0, ())
 
 
 ALL_SERVED = (node(*ALL_QUEUES[:2]), node(*ALL_QUEUES[2:]))
