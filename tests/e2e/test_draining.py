@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import http.client
+import signal
 import urllib.error
 from pathlib import Path
 
@@ -34,6 +36,36 @@ def test_a_web_that_is_told_to_stop_is_not_ready_first_and_answers_new_connectio
     assert web.process.status == "running"
     web.process.kill("SIGINT")  # whoever cannot wait
     assert web.process.wait() == 0
+
+
+@pytest.mark.proof
+def test_a_request_that_is_open_when_the_listener_closes_gets_its_answer(nodes: Nodes, tmp_path: Path) -> None:
+    web = Web(nodes, tmp_path, "", WEB_DRAIN="30s")
+    host, port = web.url.removeprefix("http://").split(":")
+    opened = http.client.HTTPConnection(host, int(port), timeout=60)
+    opened.putrequest("POST", "/api/v1/quota/check")
+    opened.putheader("Content-Type", "application/json")
+    opened.putheader("Content-Length", "2")
+    opened.endheaders()
+    opened.send(b"{")
+    web.process.kill("SIGTERM")
+    wait_for(lambda: status(web, "/readyz") == 503, "the web not to be ready")
+    [worker] = web.process.children()
+    worker.send_signal(signal.SIGTERM)  # the drain need not be waited for
+    wait_for(lambda: is_refused(web), "the listener to close")
+    opened.send(b"}")
+    assert opened.getresponse().status == 200
+    assert web.process.wait() == 0
+
+
+def is_refused(web: Web) -> bool:
+    try:
+        web.ask("/healthz")
+    except urllib.error.HTTPError:
+        return False
+    except urllib.error.URLError:
+        return True
+    return False
 
 
 @pytest.mark.proof
