@@ -116,6 +116,10 @@ class Unavailable(Problem):
     slug, title, status = "unavailable", "The database or the queue is unavailable; try again", 503
 
 
+class ReadOnly(Unavailable):
+    slug, title = "read-only", "The service takes no changes at present; results can be read"
+
+
 class GitHostUnreachable(Unavailable):
     slug, title = "git-host-unreachable", "The Git host cannot be reached; try again"
 

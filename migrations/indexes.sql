@@ -107,6 +107,7 @@ CREATE UNIQUE INDEX quota_reservations_job_id_key ON quota_reservations USING bt
 CREATE UNIQUE INDEX quota_reservations_pkey ON quota_reservations USING btree (id); -- PRIMARY KEY
 CREATE INDEX quota_reservations_sum ON quota_reservations USING btree (user_id, event_type) INCLUDE (reserved_amount);
 CREATE UNIQUE INDEX rate_buckets_pkey ON rate_buckets USING btree (key); -- PRIMARY KEY
+CREATE UNIQUE INDEX read_only_pkey ON read_only USING btree (only_row); -- PRIMARY KEY
 CREATE UNIQUE INDEX reconciled_days_pkey ON reconciled_days USING btree (day); -- PRIMARY KEY
 CREATE UNIQUE INDEX reconciliations_pkey ON reconciliations USING btree (id); -- PRIMARY KEY
 CREATE UNIQUE INDEX schedule_entries_pkey ON schedule_entries USING btree (name); -- PRIMARY KEY

@@ -37,6 +37,7 @@ COMMANDS = {
     "nodes": "nodes",
     "drain": "nodes",
     "undrain": "nodes",
+    "read-only": "read_only",
     "dead": "dead",
     "schedule": "schedule",
     "audit": "audit",

@@ -23,6 +23,7 @@ from app.web.core import (
     openapi,
     problems,
     rate_limits,
+    read_only,
     sessions,
     static_files,
     trusted_hosts,
@@ -38,7 +39,7 @@ from app.web.operations import health
 
 LONGEST_BODY = 1_000_000  # bytes
 #: What a request passes besides the views; the last one that looks at answers sees them first.
-PARTS = (openapi, compression, static_files, headers, rate_limits, problems, health, exchanges)
+PARTS = (openapi, compression, static_files, headers, rate_limits, problems, read_only, health, exchanges)
 
 
 def create_app(wired: WebWiring | None = None) -> APIFlask:

@@ -173,6 +173,7 @@ RUNS: dict[str, Callable[[Place], object]] = {
     "pause": plain("pause", "analysis_default"),
     "prune": plain("prune", "--dry-run"),
     "queues": plain("queues"),
+    "read-only": plain("read-only", "on", "--reason", "a test"),
     "restore": restore,
     "resume": plain("resume", "analysis_default"),
     "schedule change": schedule("change", "sweep", "--disable"),

@@ -11,6 +11,7 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.domain.queues import ALL_QUEUES
+from app.services.operations import read_only
 from app.store.core import clock, schema
 from app.store.core.database_errors import code_of
 from app.store.core.schema import SchemaState
@@ -19,6 +20,8 @@ from app.store.operations import queues
 from app.version import VERSION
 
 WRITES = "writes"
+#: What is said of writes while an operator has switched changes off.
+SWITCHED_OFF = "switched off"
 #: How long an answer about writes is reused, so that frequent checks do not cause frequent writes.
 WRITES_SECONDS = 2.0
 _writes: WeakKeyDictionary[Engine, tuple[float, str]] = WeakKeyDictionary()
@@ -75,13 +78,14 @@ def this_revision() -> str:
 
 
 def _written(uow: UnitOfWork) -> str:
-    """`ok` if the database accepts writes; a full disk or a standby still answers reads."""
+    """`ok` if changes are taken; where an operator has switched them off, as on a standby, reads work."""
     until, word = _writes.get(uow.engine, (0.0, ""))
     if monotonic() < until:
         return word
     try:
+        why = read_only.state(uow)
         with uow.begin() as tx:
-            word = "ok" if schema.writable(tx) else "read-only"
+            word = SWITCHED_OFF if why and why.since else "ok" if schema.writable(tx) else "read-only"
     except SQLAlchemyError as error:
         word = f"cannot be written to ({type(error).__name__}, {code_of(error)})"
     _writes[uow.engine] = (monotonic() + WRITES_SECONDS, word)

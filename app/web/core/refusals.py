@@ -26,6 +26,7 @@ TITLES = {
     "quota-exceeded": lazy_gettext("The quota of this period is used up or reserved"),
     "too-many-requests": lazy_gettext("Too many requests"),
     "unavailable": lazy_gettext("The database or the queue is unavailable; try again"),
+    "read-only": lazy_gettext("The service takes no changes at present; results can be read"),
     "git-host-unreachable": lazy_gettext("The Git host cannot be reached; try again"),
     "busy": lazy_gettext("Too many requests of this kind at once; try again"),
     "timed-out": lazy_gettext("The answer took too long to produce; request less, or try again"),

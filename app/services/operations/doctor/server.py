@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 
 from app.services.operations.doctor.check import CannotCheckError, Check, Instruments
-from app.services.operations.readiness import WRITES, readiness
+from app.services.operations.readiness import SWITCHED_OFF, WRITES, readiness
 from app.services.operations.shown_rows import ShownRow
 from app.store.operations.faults import standbys
 
@@ -17,7 +17,7 @@ BEHIND = 64 * 1024 * 1024
 
 def _disk(instruments: Instruments) -> list[ShownRow]:
     rows = list[ShownRow]()
-    if (said := readiness(instruments.uow)[WRITES]) not in ("ok", "not checked"):
+    if (said := readiness(instruments.uow)[WRITES]) not in ("ok", "not checked", SWITCHED_OFF):
         rows.append({"where": "the database", "writes": said})
     if (folder := instruments.folder).is_dir() and (free := shutil.disk_usage(folder).free) < ROOM:
         rows.append({"where": str(folder), "free_bytes": free})

@@ -1,0 +1,40 @@
+"""While no changes are taken, refuse them before anything else is looked at, and say so on every page."""
+
+from __future__ import annotations
+
+from flask import Flask, request
+
+from app.services.operations import read_only
+from app.store.operations.read_only import ChangesState
+from app.web.core import auth
+from app.web.core.context import wired
+
+#: It only sets a cookie.
+WITHOUT_DATABASE = frozenset({"pages.choose_language"})
+#: GET, and makes a session.
+CHANGING = frozenset({"pages.come_back"})
+
+
+def init(app: Flask) -> None:
+    """Give templates the state for their notice."""
+    app.context_processor(lambda: {"no_changes": no_changes})
+
+
+def no_changes() -> ChangesState | None:
+    """Why no changes are taken at present; None if they are."""
+    return read_only.known(wired().uow)
+
+
+def refuse_changes() -> None:
+    """Runs first of each request: also counting a client's requests would be a change.  Raises: ReadOnly."""
+    if not _changes():
+        return
+    why = no_changes()
+    if why and (why.is_databases or request.endpoint not in auth.ONLY_ASKING):
+        raise read_only.refuse(why)
+
+
+def _changes() -> bool:
+    if request.endpoint in CHANGING:
+        return True
+    return request.method not in auth.SAFE_METHODS and request.endpoint not in WITHOUT_DATABASE
