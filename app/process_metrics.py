@@ -1,6 +1,6 @@
 """What the processes of one instance count, each in files that the others read (docs/adr/0080).
 
-prometheus_client decides when it is imported first, by a variable that app/server/metrics_folder.py sets before.
+Where they are is decided before this is imported, by app/server/metrics_folder.py.
 """
 
 from __future__ import annotations

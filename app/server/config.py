@@ -56,9 +56,14 @@ def on_starting(server: object) -> None:  # noqa: ARG001 - gunicorn's signature
     metrics_folder.share(_settings.home)
 
 
+def pre_fork(server: Any, worker: Any) -> None:
+    """A process will start: the main process knows which places are taken."""
+    worker.place = metrics_folder.free_place({other.place for other in server.WORKERS.values()})
+
+
 def child_exit(server: object, worker: Any) -> None:  # noqa: ARG001 - gunicorn's signature
     """A process has ended: what it used last is no longer in use."""
-    metrics_folder.forget(worker.pid)
+    metrics_folder.forget(worker.place)
 
 
 def on_exit(server: object) -> None:  # noqa: ARG001 - gunicorn's signature

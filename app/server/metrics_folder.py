@@ -1,70 +1,122 @@
-"""The folder in which the processes of one web keep what they count, for each other to read (docs/adr/0080)."""
+"""The folder in which the processes of one web keep what they count, for each other to read (docs/adr/0080).
+
+Files belong to a place, not to a process: one that starts takes a free place, and goes on counting where the process
+that had it before ended.  So counters never go back, and there are as many files as processes at once.
+"""
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Collection
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
-
-from app.processes import alive
 
 #: What prometheus_client reads when it is imported first.
 VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
-#: As it names the files of a process, by the kinds of app/process_metrics.py; and the room of each: 5,000 series.
-KINDS = ("counter", "histogram", "gauge_livesum", "gauge_livemostrecent")
-BYTES = 1 << 20
+#: As it names the files of a place, by the kinds of app/process_metrics.py.
+COUNTS, GAUGES = ("counter", "histogram"), ("gauge_livesum", "gauge_livemostrecent")
+#: The room of each: more than all series can take (tests/web/test_web_metrics.py).
+BYTES = 2 << 20
+#: At the beginning of a file: how much of it is used.
+_HEAD = 8
 
 #: As os.posix_fallocate, which not every system has.
 Reserve = Callable[[int, int, int], None]
 _OF_SYSTEM: Reserve | None = getattr(os, "posix_fallocate", None)
+#: The open folder, with its lock, of this main process and of those that it forks.
+_held: list[int] = []
 
 
 def share(home: Path) -> None:
-    """Make the folder of this main process, and remove those that a killed one has left.
+    """Make the folder of this main process, and remove those whose processes have all ended.
 
+    Locks tell which these are, not process ids: webs in several containers may share a home, and have the same ids.
     In a home that cannot be written to, each process counts by itself.
+
+    Locks: the folder of all webs, then a new one in it.
     """
-    folder = home / "metrics" / str(os.getpid())
     os.environ.pop(VARIABLE, None)
+    folders = home / "metrics"
     with suppress(OSError):
-        for old in home.joinpath("metrics").glob("[0-9]*"):
-            if old == folder or not alive(int(old.name)):
-                shutil.rmtree(old, ignore_errors=True)
-        folder.mkdir(mode=0o700, parents=True)
-        os.environ[VARIABLE] = str(folder)
+        folders.mkdir(mode=0o700, parents=True, exist_ok=True)
+        all_of_them = _locked(folders, fcntl.LOCK_EX)
+        try:
+            for old in folders.iterdir():
+                _remove_if_left(old)
+            folder = tempfile.mkdtemp(dir=folders)
+            _held[:] = [_locked(Path(folder), fcntl.LOCK_EX)]
+        finally:
+            os.close(all_of_them)
+        os.environ[VARIABLE] = folder
 
 
-def allocate(reserve: Reserve | None = _OF_SYSTEM) -> None:
-    """Reserve the files of this process, before it counts anything.
+def free_place(taken: Collection[int]) -> int:
+    """The place of a process that starts.  taken: those of the others."""
+    return next(place for place in count() if place not in taken)
 
-    They are written through memory, and where a disk is full a page without a place kills the process.  Without room
-    for them it counts by itself, in no file.
+
+def allocate(place: int, reserve: Reserve | None = _OF_SYSTEM) -> None:
+    """Let this process count in the files of a place, and reserve them, before it counts anything.
+
+    They are written through memory, and where a disk is full a page without a place on it kills the process.  Without
+    room for them it counts by itself, in no file.
     """
-    if reserve is None or not (folder := os.environ.get(VARIABLE)):
+    if not (folder := os.environ.get(VARIABLE)):
         return
-    paths = [Path(folder) / f"{kind}_{os.getpid()}.db" for kind in KINDS]
+    paths = _paths(folder, place, COUNTS + GAUGES)
+    new = [path for path in paths if not path.exists()]
+    forget(place)
     try:
         for path in paths:
-            with path.open("wb") as file:
-                reserve(file.fileno(), 0, BYTES)
+            with path.open("ab") as file:
+                if reserve is not None:
+                    reserve(file.fileno(), 0, BYTES)
     except OSError:
         del os.environ[VARIABLE]
-        for path in paths:
+        for path in new:
             path.unlink(missing_ok=True)
+        return
+    # imported once the variable is set, which decides how it counts
+    from prometheus_client import values  # noqa: PLC0415
+
+    values.ValueClass = values.MultiProcessValue(lambda: place)  # type: ignore[no-untyped-call]  # it has no types
 
 
-def forget(pid: int) -> None:
-    """Leave out what a process that has ended used last; what it counted stays."""
+def forget(place: int) -> None:
+    """Leave out what a process that has ended used last; what it counted stays, and so does the room of the files."""
     if folder := os.environ.get(VARIABLE):
-        # imported once the variable is set, which decides how it counts
-        from prometheus_client.multiprocess import mark_process_dead  # noqa: PLC0415
-
-        mark_process_dead(pid, folder)  # type: ignore[no-untyped-call]  # it has no types
+        for path in _paths(folder, place, GAUGES):
+            with suppress(OSError), path.open("r+b") as file:
+                file.write(bytes(_HEAD))
 
 
 def remove() -> None:
     """Remove the folder of this main process."""
     if folder := os.environ.get(VARIABLE):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _paths(folder: str, place: int, kinds: Collection[str]) -> list[Path]:
+    return [Path(folder) / f"{kind}_{place}.db" for kind in kinds]
+
+
+def _locked(folder: Path, how: int) -> int:
+    """The open folder; its lock ends when no process has it open.  Raises: OSError."""
+    found = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(found, how)
+    except BaseException:
+        os.close(found)
+        raise
+    return found
+
+
+def _remove_if_left(folder: Path) -> None:
+    """Remove the folder unless a process has it."""
+    with suppress(OSError):
+        os.close(_locked(folder, fcntl.LOCK_EX | fcntl.LOCK_NB))
         shutil.rmtree(folder, ignore_errors=True)

@@ -33,8 +33,11 @@ class _Loop(asyncio.SelectorEventLoop):
 class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
     """The process that serves connections on an event loop.
 
-    waiting: connections that wait for their client's request, longest first.
+    waiting: connections that wait for their client's request, longest first; place: that of its counts, which
+    app/server/config.py sets before the fork.
     """
+
+    place: int
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -59,7 +62,7 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
         self.loop.call_later(LINGER_SECONDS, self._close_waiting)
 
     def _setup_event_loop(self) -> None:
-        metrics_folder.allocate()
+        metrics_folder.allocate(self.place)
         # after the fork: the main process loads this module before it says where its processes count
         from app.process_metrics import connections  # noqa: PLC0415
 

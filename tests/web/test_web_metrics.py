@@ -8,16 +8,23 @@ import signal
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 from durable_harness.waiting import wait_for
+from prometheus_client import Counter, Histogram
+from prometheus_client.mmap_dict import mmap_key
 from prometheus_client.parser import text_string_to_metric_families
+from service_harness.application import Web
 
+from app import process_metrics
 from app.server import metrics_folder
 from app.store.core.unit_of_work import UnitOfWork
 from tests.web.serving import ask, serving
 
 #: Threads and those who may wait for one, in each of two processes.
 PLACES = 2 * (32 + 256)
+#: Of the statuses of one route and method, at most.
+MOST_STATUSES = 16
 
 
 @pytest.fixture
@@ -45,19 +52,26 @@ def sample(port: int, name: str, **labels: str) -> float:
     )
 
 
-def processes(home: Path) -> set[int]:
-    """The processes that have counted."""
-    files = home.joinpath("metrics").glob("*/gauge_livesum_*.db")
-    return {int(file.stem.rpartition("_")[2]) for file in files}
+def processes() -> set[int]:
+    """The processes that serve."""
+    [main] = (child for child in psutil.Process().children() if "app.server.config" in " ".join(child.cmdline()))
+    return {child.pid for child in main.children() if child.status() != psutil.STATUS_ZOMBIE}
 
 
-def test_processes_are_added_up_and_a_killed_one_uses_nothing_any_more(port: int, home: Path) -> None:
+def test_processes_are_added_up_and_one_that_ends_leaves_what_it_counted_and_no_file(port: int, home: Path) -> None:
     wait_for(lambda: sample(port, "fairlane_lane_places", lane="request") == PLACES, "both processes to be counted")
     assert sample(port, "fairlane_lane_taken", lane="health") == 0
-    killed = max(processes(home))
-    os.kill(killed, signal.SIGKILL)
-    wait_for(lambda: killed not in processes(home), "the main process to notice")
-    wait_for(lambda: sample(port, "fairlane_lane_places", lane="request") == PLACES, "another process to serve")
+    for _ in range(20):
+        assert ask(port, "SPIN", "/")[0] == 405
+    wait_for(lambda: sample(port, "fairlane_http_requests_total", method="other") == 20, "all requests")
+    files = sorted(home.joinpath("metrics").glob("*/*.db"))
+    for killed in processes():
+        os.kill(killed, signal.SIGKILL)
+        wait_for(lambda killed=killed: killed not in processes() and len(processes()) == 2, "another process")
+        wait_for(lambda: sample(port, "fairlane_lane_places", lane="request") == PLACES, "it to be counted, alone")
+        assert sample(port, "fairlane_http_requests_total", method="other") == 20
+        assert sample(port, "fairlane_http_connections") <= 2
+    assert sorted(home.joinpath("metrics").glob("*/*.db")) == files
 
 
 def test_requests_and_refusals_are_counted_by_route_whichever_process_answers(port: int) -> None:
@@ -79,7 +93,7 @@ def test_the_folder_goes_with_the_server_and_what_a_killed_one_left_goes_with_th
     database_url: str, uow: UnitOfWork, home: Path
 ) -> None:
     del uow
-    left = home / "metrics" / "999999999"
+    left = home / "metrics" / "left"
     left.mkdir(parents=True)
     with serving(database_url, home, fresh=True):
         [folder] = home.joinpath("metrics").iterdir()
@@ -87,19 +101,56 @@ def test_the_folder_goes_with_the_server_and_what_a_killed_one_left_goes_with_th
     assert list(home.joinpath("metrics").iterdir()) == []
 
 
-def test_where_there_is_no_room_a_process_counts_by_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+def test_webs_that_share_a_home_count_apart_and_one_that_starts_or_ends_leaves_the_others(
+    port: int, database_url: str, home: Path
+) -> None:
+    with serving(database_url, home, fresh=True) as other:
+        assert len(list(home.joinpath("metrics").iterdir())) == 2
+        assert ask(other, "SPIN", "/")[0] == 405
+        wait_for(lambda: sample(other, "fairlane_http_requests_total", method="other") == 1, "the request")
+        assert sample(port, "fairlane_http_requests_total", method="other") == 0
+    assert len(list(home.joinpath("metrics").iterdir())) == 1
+    wait_for(lambda: sample(port, "fairlane_lane_places", lane="request") == PLACES, "both processes to be counted")
 
+
+def full(*_: object) -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_where_there_is_no_room_a_process_counts_by_itself_and_keeps_what_others_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted = tmp_path / "counter_1.db"
+    counted.write_bytes(b"what a process that has ended counted")
     monkeypatch.setenv(metrics_folder.VARIABLE, str(tmp_path))
-    metrics_folder.allocate(full)
+    metrics_folder.allocate(1, full)
     assert metrics_folder.VARIABLE not in os.environ
-    assert list(tmp_path.iterdir()) == []
+    assert list(tmp_path.iterdir()) == [counted]
+
+
+def test_a_process_takes_the_first_place_that_is_free() -> None:
+    assert [metrics_folder.free_place(taken) for taken in ((), {0, 1}, {1, 2})] == [0, 2, 0]
 
 
 def test_all_that_a_process_writes_is_reserved(port: int, home: Path) -> None:
     wait_for(lambda: sample(port, "fairlane_lane_places", lane="request") == PLACES, "both processes to be counted")
     files = list(home.joinpath("metrics").glob("*/*.db"))
     kinds = {file.name.rpartition("_")[0] for file in files}
-    assert kinds == {*metrics_folder.KINDS}
+    assert kinds == {*metrics_folder.COUNTS, *metrics_folder.GAUGES}
     assert all(file.stat().st_blocks * 512 >= metrics_folder.BYTES for file in files)
+
+
+def test_all_series_of_requests_fit_into_what_is_reserved(web: Web) -> None:
+    """A file that has to grow is not reserved, and a process that writes to it dies when the disk is full."""
+    pairs = {(method, rule.rule) for rule in web.app.url_map.iter_rules() for method in rule.methods or ()}
+    pairs |= {(method, "none") for method in (*process_metrics.METHODS, "other")}
+    times = ["sum", *(f"{bound}" for bound in (*process_metrics.BOUNDS, "+Inf"))]
+    seconds = sum(size(process_metrics.request_seconds, *pair, le) for pair in pairs for le in times)
+    requests = sum(size(process_metrics.requests, *pair, "200") for pair in pairs) * MOST_STATUSES
+    assert max(seconds, requests) < 0.9 * metrics_folder.BYTES, (seconds, requests)
+
+
+def size(metric: Counter | Histogram, method: str, route: str, last: str) -> int:
+    """Bytes of a series in its file: the length of its key, the key, the value and its time."""
+    labels = ["method", "route", "status"], [method, route, last]
+    return 4 + len(mmap_key(metric._name, f"{metric._name}_bucket", *labels, metric._documentation)) + 8 + 16
