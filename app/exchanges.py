@@ -16,10 +16,11 @@ EXCHANGE = "fairlane.exchange"
 class Exchange:
     """The server makes it, the application adds what it finds out, and the server adds the end.
 
-    route: the rule that the path matches, never the path, because paths hold secrets; None if the server refused the
-    request itself, or no rule matches; tenant: the account; job_id: of the route, or of the answer; refusal: slug of
-    the problem; status: None if the client went before the answer; size: bytes of the body that were handed over;
-    seconds: from the head of the request to the last byte; is_whole: everything was handed over; span: of a trace.
+    method: `none` if the server could not read the request; route: the rule that the path matches, never the path,
+    because paths hold secrets; None if the server refused the request itself, or no rule matches; tenant: the account;
+    job_id: of the route, or of the answer; refusal: slug of the problem; status: None if the client went before the
+    answer; size: bytes of the body that were handed over; seconds: from the head of the request to the last byte;
+    is_whole: everything was handed over; span: of a trace.
     """
 
     method: str
@@ -37,6 +38,11 @@ class Exchange:
 
 #: Told of each exchange when it is over, in the thread of the event loop: it may neither wait nor raise.
 Observe = Callable[[Exchange], None]
+
+
+def unread() -> Exchange:
+    """The exchange of what came as a request, but could not be read as one."""
+    return Exchange("none", Origin.of_request(None, None))
 
 
 def received(environ: dict[str, Any]) -> Exchange:

@@ -12,12 +12,13 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Future
 from contextlib import AsyncExitStack, ExitStack
+from http import HTTPStatus
 from time import perf_counter
 from typing import Any
 
 from app import telemetry
 from app.errors import Busy, TooManyRequests
-from app.exchanges import Exchange, Observe, received
+from app.exchanges import EXCHANGE, Exchange, Observe, received, unread
 from app.server.answer import HttpAnswer, Piece, Wsgi
 from app.server.bodies import LongBodies
 from app.server.environ import Scope, content_length, environ, with_body
@@ -86,15 +87,33 @@ class Bridge:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, and tell the observers when everything was handed over, or the client has gone."""
         began, given = perf_counter(), environ(scope)
-        exchange = received(given)
-        if telemetry.spans is not None:
-            telemetry.spans.request_began(exchange)
+        exchange = scope[EXCHANGE] = received(given)
+        _begin_span(exchange)
         try:
             await self._answer(scope, receive, _noting(send, exchange), given, exchange)
         finally:
+            del scope[EXCHANGE]
             exchange.seconds = perf_counter() - began
-            for observe in self._observers:
-                observe(exchange)
+            self._tell(exchange)
+
+    def refuse(self, status: int, detail: str, scope: Scope) -> tuple[bytes, Headers]:
+        """Body and headers for what cannot be read as a request; the observers are told of it, once.
+
+        scope: of the last request of the connection; it has an exchange while that one is being answered.
+        """
+        under_way: Exchange | None = scope.get(EXCHANGE)
+        exchange = under_way or unread()
+        body, headers = problem_bytes(status, detail, exchange)
+        exchange.status, exchange.size, exchange.is_whole = status, len(body), True
+        # gunicorn's 500 is for a call that ended without an answer, of which the observers know
+        if under_way is None and status != HTTPStatus.INTERNAL_SERVER_ERROR:
+            _begin_span(exchange)
+            self._tell(exchange)
+        return body, headers
+
+    def _tell(self, exchange: Exchange) -> None:
+        for observe in self._observers:
+            observe(exchange)
 
     async def _answer(
         self, scope: Scope, receive: Receive, send: Send, given: dict[str, Any], exchange: Exchange
@@ -180,6 +199,11 @@ class Bridge:
         except BaseException:
             future.add_done_callback(lambda _: answer.close())
             raise
+
+
+def _begin_span(exchange: Exchange) -> None:
+    if telemetry.spans is not None:
+        telemetry.spans.request_began(exchange)
 
 
 def _noting(send: Send, exchange: Exchange) -> Send:

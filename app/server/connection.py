@@ -7,7 +7,7 @@ from typing import Any
 
 from gunicorn.asgi.protocol import ASGIProtocol
 
-from app.server.refusal import problem_bytes
+from app.server.environ import Scope
 
 #: A client that receives nothing of its answer for this long is cut off.
 STALL_SECONDS = 30.0
@@ -22,6 +22,8 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
         """Begin; gunicorn alone would wait for ever for a new connection's first head."""
         self._stalled: asyncio.TimerHandle | None = None
         self._discards = self._has_ended = False
+        self._scope: Scope = {}  # of the last request
+        self._head_began = False  # something came that is not a whole head yet
         self.worker.make_room()
         self.worker.connections.inc()
         super().connection_made(transport)
@@ -67,9 +69,24 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
         if self._has_ended:
             self.worker.loop.call_soon(self._keepalive_timeout)
 
+    def _keepalive_timeout(self) -> None:
+        """Close; a client that began a head is told why, one that sent nothing is not."""
+        if self._head_began and not self._closed:
+            self._send_error_response(408, f"The head of the request did not arrive within {self.cfg.keepalive} s.")
+        super()._keepalive_timeout()
+
+    def _feed_callback_parser(self, data: bytes) -> bool:
+        self._head_began = self._head_began or self._current_request is None
+        return bool(super()._feed_callback_parser(data))
+
     def _on_message_complete(self) -> None:
         self.worker.waiting.pop(self, None)
+        self._head_began = False
         super()._on_message_complete()
+
+    def _build_http_scope(self, *of_request: Any) -> Scope:
+        self._scope = super()._build_http_scope(*of_request)
+        return self._scope
 
     def _close_transport(self) -> None:
         """Close; pending data has a limited time to be sent."""
@@ -88,8 +105,8 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
         loop.call_later(LINGER_SECONDS, self.transport.close)
 
     def _send_error_response(self, status: int, message: str, extra_headers: Any = ()) -> None:
-        """Answer anything other than HTTP with a problem, like every other error."""
-        body, headers = problem_bytes(status, message[:200])
+        """Answer anything other than HTTP with a problem, like every other error, and count it as one."""
+        body, headers = self.app.refuse(status, message[:200], self._scope)
         named = [
             *headers,
             *((name.encode(), value.encode()) for name, value in extra_headers),

@@ -12,8 +12,8 @@ from app.exchanges import Exchange
 Headers = list[tuple[bytes, bytes]]
 
 
-def problem_bytes(status: int, detail: str, exchange: Exchange | None = None) -> tuple[bytes, Headers]:
-    """Body and headers, in the form of app/web/core/problems.py.  exchange: None if what came is no request."""
+def problem_bytes(status: int, detail: str, exchange: Exchange) -> tuple[bytes, Headers]:
+    """Body and headers, in the form of app/web/core/problems.py."""
     title = HTTPStatus(status).phrase
     return _bytes(title.lower().replace(" ", "-"), title, status, detail, exchange)
 
@@ -26,10 +26,9 @@ def refused(problem: Problem, exchange: Exchange) -> tuple[bytes, Headers]:
     return body, headers
 
 
-def _bytes(slug: str, title: str, status: int, detail: str, exchange: Exchange | None) -> tuple[bytes, Headers]:
-    request_id = (exchange and exchange.origin.request_id) or uuid4().hex
-    if exchange:
-        exchange.refusal = slug
+def _bytes(slug: str, title: str, status: int, detail: str, exchange: Exchange) -> tuple[bytes, Headers]:
+    request_id = exchange.origin.request_id or uuid4().hex
+    exchange.refusal = slug
     document = {
         "type": f"/problems/{slug}",
         "title": title,
