@@ -294,6 +294,21 @@ def test_local_repositories_are_offered_where_there_are_any(make_web: Callable[.
     assert "local:" not in make_web().client.get("/").text
 
 
+def test_all_local_repositories_are_offered_to_who_is_signed_in_and_a_few_to_visitors(
+    make_web: Callable[..., Web], tmp_path: Path
+) -> None:
+    names = [f"repository-{number:02}" for number in range(12)]
+    for name in names:
+        (tmp_path / name / ".git").mkdir(parents=True)
+    web = make_web(local_repos_root=tmp_path)
+    links = re.compile(r'href="/\?repository=local:([^"]+)"')
+    assert links.findall(web.client.get("/").text) == names[:5]
+    web.sign_in(web.user())
+    page = web.client.get("/").text
+    assert links.findall(page) == names
+    assert "7 more repositories on this machine" in page
+
+
 def test_the_api_page_lists_every_call_and_every_problem(web: Web) -> None:
     page = web.client.get("/docs/api").text
     for path in web.client.get("/api/v1/openapi.json").json["paths"]:

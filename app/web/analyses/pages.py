@@ -23,7 +23,7 @@ from app.web.core.exchanges import about, noted
 from app.web.core.pages import pages, read
 from app.web.core.schemas import SubmitForm
 from app.web.jobs.job_json import links
-from app.web.site.examples import examples, folder_to_fill
+from app.web.site.examples import examples, folder_to_fill, further_local
 
 REMEMBERED = 50  # jobs of a visitor who is not signed in; the cookie must stay small
 #: Problems with the submission, as opposed to the service: the form keeps the typed text.
@@ -121,6 +121,8 @@ def _home(typed: str, problem: Problem | None = None, foreseen: dict[str, Any] |
         problem=problem,
         foreseen=foreseen,
         examples=examples(services.settings),
+        # visitors are shown a few, as all that an installation has is for who is known to it
+        further=further_local(services.settings) if account else [],
         # the user of this machine may see its folders
         folder=folder_to_fill(services.settings) if account and account.is_operator else None,
         may_sign_up=is_open(),
