@@ -22,7 +22,7 @@ FIRE_SECONDS ?= 1200
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help prove bench setup run quick test test-all check messages format release prove-release prove-kill prove-rolling prove-broker prove-receive prove-versions prove-celery prove-model prove-quota prove-bills prove-fairness prove-simulation prove-schedule prove-lifecycle prove-retention prove-migrations prove-inventory prove-bombs prove-reads prove-sockets prove-agreement bench-broker bench-accept bench-quota bench-start bench-inventory bench-sandbox dist image requirements sbom packaging clean
+.PHONY: help prove bench setup run quick test test-all check messages format release prove-release prove-kill prove-rolling prove-broker prove-receive prove-versions prove-celery prove-model prove-quota prove-bills prove-fairness prove-simulation prove-schedule prove-lifecycle prove-retention prove-migrations prove-inventory prove-bombs prove-reads prove-sockets prove-agreement bench-broker bench-accept bench-quota bench-start bench-memory bench-inventory bench-sandbox dist image requirements sbom packaging clean
 
 help: ## list the targets of every day
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | grep -vE '^(prove|bench)-' | sed 's/:.*## /\t/' | expand -t 18
@@ -165,6 +165,9 @@ bench-quota: setup ## what 300,000 bills cost an accept and a finish, without an
 
 bench-start: setup ## time from nothing to ready
 	$(BIN)/python -m bench.start
+
+bench-memory: setup ## memory of the parts of `fairlane up`, idle and busy
+	$(BIN)/python -m bench.memory
 
 bench-inventory: setup ## time and memory to inventory local repositories: make bench-inventory REPO=path
 	$(BIN)/python -m bench.inventory $(REPO)

@@ -161,11 +161,11 @@ class Settings(BaseModel):
 
     def workers(self, queue: str) -> int:
         """Worker processes of a queue's node."""
-        if queue == MAINTENANCE:
-            return self.maintenance_queue_workers
-        service, suffix = queue.split("_", 1)
-        prefix = "analyzer" if service == "analysis" else "specgen"
-        return int(getattr(self, f"{prefix}_queue_{suffix}_workers"))
+        return int(getattr(self, _field_of_workers(queue)))
+
+    def has_workers(self, queue: str) -> bool:
+        """Whether that number was set, not left to its default."""
+        return _field_of_workers(queue) in self.model_fields_set
 
 
 def load(environ: Mapping[str, str] | None = None) -> Settings:
@@ -187,6 +187,13 @@ def secrets(settings: Settings) -> dict[str, str]:
         if isinstance(value, SecretStr):
             found[field.upper()] = password(value) if field.endswith("_url") else value.get_secret_value()
     return {name: secret for name, secret in found.items() if secret}
+
+
+def _field_of_workers(queue: str) -> str:
+    if queue == MAINTENANCE:
+        return "maintenance_queue_workers"
+    service, suffix = queue.split("_", 1)
+    return f"{'analyzer' if service == 'analysis' else 'specgen'}_queue_{suffix}_workers"
 
 
 def _misfits(settings: Settings) -> Iterator[str]:

@@ -5,22 +5,23 @@ from __future__ import annotations
 import os
 import socket
 import sys
-import urllib.request
 import webbrowser
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 import click
 from testlist.sandbox import guard
 
 from app import database, embedded, home, supervisor
 from app.adapters.sandbox import require
+from app.cli.children import children
 from app.cli.listen_address import ListenAddress
 from app.cli.local_repositories import Root, root_of
 from app.cli.wiring import actor
-from app.domain.queues import JOB_QUEUES, MAINTENANCE, SUFFIXES, Service
+from app.cli.worker_size import size_of
 from app.errors import BadSetting, Problem
 from app.migrate import migrate
 from app.services.accounts import accounts, sessions, tokens
@@ -28,7 +29,6 @@ from app.services.operations.readiness import schema_of_database
 from app.settings import Settings, load
 from app.store.core.connections import make_engine
 from app.store.core.unit_of_work import UnitOfWork
-from app.supervisor import Child
 
 OPERATOR = "operator@localhost"
 GRACE_SECONDS = 30.0
@@ -42,17 +42,17 @@ GRACE_SECONDS = 30.0
 @click.option(
     "--workers",
     type=click.Choice(["tier", "queue"]),
-    default="queue",
-    show_default=True,
-    help="One Celery node per queue, or one per tier that serves both services (less memory); and one for maintenance.",
+    help="One Celery node per queue, or one per tier that serves both services (less memory), and one for maintenance, "
+    "with as many processes as the settings say. Without it, the memory and the processors of the machine decide.",
 )
-def up(path: Path | None, host: str, port: int, *, no_open: bool, workers: str) -> None:
+def up(path: Path | None, host: str, port: int, *, no_open: bool, workers: Literal["tier", "queue"] | None) -> None:
     """Run everything until Ctrl-C: PostgreSQL, migrations, web, workers and beat.
 
     The Git repositories below PATH can be analysed; the default is LOCAL_REPOS_ROOT, or else a folder of the
     service's own with a sample repository.
     """
     settings, place = load(), ListenAddress(host, port)
+    size, about_size = size_of(settings, workers)
     require(settings)
     guard.close()
     folder = home.folder(settings)
@@ -61,11 +61,12 @@ def up(path: Path | None, host: str, port: int, *, no_open: bool, workers: str) 
         with _database(settings) as addresses:
             root = root_of(settings, path)
             settings = settings.model_copy(update={"local_repos_root": root.folder})
-            ways_in = _prepare(settings, addresses, place)
+            entry = _prepare(settings, addresses, place)
+            click.echo(about_size)
             sys.exit(
                 supervisor.run(
-                    _children(settings, addresses.service, place, by_tier=workers == "tier"),
-                    on_ready=lambda: _ready(place, root, ways_in, opens=not no_open),
+                    children(settings, addresses.service, place, size),
+                    on_ready=lambda: _ready(place, root, entry, opens=not no_open),
                     grace=GRACE_SECONDS + settings.web_drain.total_seconds(),
                     watch=None if settings.database_url else lambda: _keep(settings),
                 )
@@ -94,8 +95,16 @@ def _keep(settings: Settings) -> None:
     embedded.ensure(settings.home, patience=5)  # restart a PostgreSQL that was killed
 
 
-def _prepare(settings: Settings, addresses: _Addresses, place: ListenAddress) -> list[str]:
-    """Migrate as the tables' owner, and create the operator at the first start.  -> lines that say how to sign in."""
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """How the operator gets in.  link: works once; token: None after the first start."""
+
+    link: str = field(repr=False)
+    token: str | None = field(repr=False)
+
+
+def _prepare(settings: Settings, addresses: _Addresses, place: ListenAddress) -> _Entry:
+    """Migrate as the tables' owner, and create the operator at the first start."""
     home.secret_key(settings)
     owner, engine = (
         make_engine(url, pool_size=1, application_name="fairlane up") for url in (addresses.owner, addresses.service)
@@ -109,11 +118,9 @@ def _prepare(settings: Settings, addresses: _Addresses, place: ListenAddress) ->
         token = _operator_token(settings, uow)
         operator = accounts.find_person(uow, OPERATOR)
         link = sessions.sign_in_link(uow, operator.user_id, actor=actor(), now=uow.now())
-        ways_in = [f"sign in as {OPERATOR} (works once): {settings.public_url or place.url}/sign-in?token={link}"]
-        if token:
-            ways_in.append(f"API token of {OPERATOR} (shown at this start only): {token}")
-            click.echo(ways_in[-1])  # now as well: whoever stops before the service is ready could never read it
-        return ways_in
+        if token:  # now as well: whoever stops before the service is ready could never read it
+            click.echo(f"API token of {OPERATOR} (shown at this start only): {token}")
+        return _Entry(f"{settings.public_url or place.url}/sign-in?token={link}", token)
     finally:
         owner.dispose()
         engine.dispose()
@@ -139,56 +146,6 @@ def _operator_token(settings: Settings, uow: UnitOfWork) -> str | None:
     return made.secret
 
 
-def _children(settings: Settings, url: str, place: ListenAddress, *, by_tier: bool) -> list[Child]:
-    # an empty variable is not set: the address may have come from a file, and the owner's is for migrations only
-    ours = {
-        "DATABASE_URL": url,
-        "FAIRLANE_HOME": str(settings.home),
-        "LOCAL_REPOS_ROOT": str(settings.local_repos_root),
-    }
-    unset = dict.fromkeys(("DATABASE_OWNER_URL", "DATABASE_OWNER_URL_FILE", *(f"{name}_FILE" for name in ours)), "")
-    env = unset | ours
-    env |= {"PORT": str(place.port), "PYTHONUNBUFFERED": "1"}
-    # IP addresses are always accepted; a name that this process was configured to bind to is one of its own
-    bound = () if ":" in place.host else (place.host,)
-    names = {"TRUSTED_HOSTS": " ".join((*(settings.trusted_hosts or ()), *bound))}
-    web = [
-        *_python("gunicorn"),
-        *("-c", "python:app.server.config", "--workers", str(settings.web_concurrency)),
-        *("-b", place.address),
-    ]
-    nodes = (
-        [(suffix, [f"{service}_{suffix}" for service in Service]) for suffix in SUFFIXES]
-        if by_tier
-        else [(queue, [queue]) for queue in JOB_QUEUES]
-    )
-    nodes.append((MAINTENANCE, [MAINTENANCE]))  # two of its long tasks must not keep the sweep waiting
-    return [
-        Child("web", web, env | names, ready=lambda: _serves(place)),
-        *(Child(name, _worker(settings, name, queues), env) for name, queues in nodes),
-        Child("beat", [*_python("celery"), "-A", "tasks", "--quiet", "beat", "--pidfile="], env),
-    ]
-
-
-def _worker(settings: Settings, name: str, queues: list[str]) -> list[str]:
-    processes = sum(settings.workers(queue) for queue in queues)
-    return [
-        *_python("celery"),
-        *("-A", "tasks", "--quiet", "worker", "-Q", ",".join(queues), "-c", str(processes), "-n", f"{name}@%h"),
-        *("--without-gossip", "--without-mingle"),
-    ]
-
-
-def _python(module: str) -> list[str]:
-    # by module, not by script: a script's first line is limited to 127 bytes, which deep folders exceed
-    return [sys.executable, "-m", module]
-
-
-def _serves(place: ListenAddress) -> bool:
-    with urllib.request.urlopen(f"{place.near_url}/readyz", timeout=2) as answer:  # noqa: S310 - http, and ours
-        return bool(answer.status == 200)
-
-
 def _refuse_taken(place: ListenAddress) -> None:
     with socket.socket(socket.AF_INET6 if ":" in place.host else socket.AF_INET) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -198,14 +155,13 @@ def _refuse_taken(place: ListenAddress) -> None:
             raise Problem(f"Cannot serve at {place.url}: {error.strerror}; choose another --port") from error
 
 
-def _ready(place: ListenAddress, root: Root, ways_in: Sequence[str], *, opens: bool) -> None:
-    """Say how to begin, now that the addresses answer; before that, the output of all processes would hide it."""
-    for line in ways_in:
-        click.echo(line)
+def _ready(place: ListenAddress, root: Root, entry: _Entry, *, opens: bool) -> None:
+    """Say how to begin, in the last lines, now that jobs are worked on: the output of all processes came before."""
     command = sys.argv[0] if sys.argv[0].endswith("/fairlane") else "fairlane"
     for address in root.addresses[:1]:
         click.echo(f"to try it: {command} submit {address} --wait")
-    click.echo(f"ready {place.url}")
+    token = f"  API token (shown at this start only): {entry.token}" if entry.token else ""
+    click.echo(f"ready {place.url}  sign in as {OPERATOR} (works once): {entry.link}{token}")
     sys.stdout.flush()
     if opens and sys.stdout.isatty() and os.environ.get("DISPLAY", "") != "":
         webbrowser.open(place.url)

@@ -28,7 +28,8 @@ HURRY_SECONDS = 5.0
 READY_POLL_SECONDS = 0.05
 WATCH_SECONDS = 2.0
 IDLE_SECONDS = 60.0
-HOLD_SECONDS = 10.0  # how long a child waits for those before it, which need the processors to themselves to serve soon
+HOLD_SECONDS = 10.0  # how long the others wait for the first child, which needs the processors to itself to serve soon
+READY_SECONDS = 60.0  # how long it is not said that the first child serves because others are not ready
 
 
 class AlreadyRunning(Conflict):
@@ -74,10 +75,11 @@ def run(
 ) -> int:
     """Run the children until SIGTERM, SIGINT or SIGHUP; call in the main thread of a process without other threads.
 
-    The children start in order: the others wait until one with `ready` serves.  A child that ends is started again,
+    The children start in order, and the others wait until the first one serves.  A child that ends is started again,
     later each time.  The first signal asks each child to end (SIGTERM), the second to hurry (SIGQUIT); the third, or
-    the end of `grace`, kills.  on_ready: called once, when all are ready.  grace: seconds.  watch: called every 2 s; a
-    Problem is reported, and the call repeated.
+    the end of `grace`, kills.  on_ready: called once, when all are ready; after a minute, when the first one is, and
+    the others that are not are named.  grace: seconds.  watch: called every 2 s; a Problem is reported, and the call
+    repeated.
     Returns: the exit code: 0, or 1 if a child had to be killed.
     """
     output = Output(max(len(child.name) for child in children), as_json=json_lines.are_wanted())
@@ -98,6 +100,7 @@ class _Tree:
         self._members, self._guard, self._output = members, guard, output
         self._selector = selectors.DefaultSelector()
         self._hold_until = time.monotonic() + HOLD_SECONDS
+        self._ready_by = time.monotonic() + READY_SECONDS
 
     def run(
         self,
@@ -112,8 +115,7 @@ class _Tree:
         watch_at = time.monotonic() + WATCH_SECONDS
         while not received:
             self._start_due()
-            answers = [member.check_ready() for member in self._members]  # each is asked, not up to the first
-            if on_ready is not None and all(answers):
+            if on_ready is not None and self._are_ready():
                 on_ready()
                 on_ready = None
             if watch is not None and time.monotonic() >= watch_at:
@@ -167,7 +169,7 @@ class _Tree:
     def _start_due(self) -> None:
         now = time.monotonic()
         for member in self._members:
-            if not member.started_once and now < self._hold_until and self._earlier_not_ready(member):
+            if not member.started_once and now < self._hold_until and self._is_held(member):
                 return
             if member.pid is None and member.due_at <= now:
                 member.start(now)
@@ -175,10 +177,19 @@ class _Tree:
                     self._selector.register(member.descriptor, selectors.EVENT_READ, member)
                 self._tell_guard()
 
-    def _earlier_not_ready(self, member: Running) -> bool:
-        """Whether a child before it in the list does not serve yet."""
-        before = self._members[: self._members.index(member)]
-        return any(other.child.ready is not None and not other.is_ready for other in before)
+    def _is_held(self, member: Running) -> bool:
+        """Whether the child waits for the first one, which does not serve yet."""
+        first = self._members[0]
+        return member is not first and first.child.ready is not None and not first.is_ready
+
+    def _are_ready(self) -> bool:
+        """Whether all children are ready; late, only the first one has to be, and the others are named."""
+        missing = [member for member in self._members if not member.check_ready()]
+        if missing and (missing[0] is self._members[0] or time.monotonic() < self._ready_by):
+            return False
+        if missing:
+            self._output.say("not_ready", children=[member.child.name for member in missing])
+        return True
 
     def _forget(self, member: Running) -> None:
         with suppress(KeyError):  # it had closed its output before it ended

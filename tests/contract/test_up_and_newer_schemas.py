@@ -13,14 +13,14 @@ from app.settings import Settings
 from tests.conftest import World
 
 
-def prepared(url: str, folder: Path) -> list[str]:
+def prepared(url: str, folder: Path) -> up._Entry:
     settings = Settings(fairlane_home=folder, local_repos_root=folder)
     return up._prepare(settings, up._Addresses(url, url), ListenAddress("127.0.0.1", 9))
 
 
 def test_up_starts_on_a_newer_schema_that_serves_this_release(world: World, database_url: str, tmp_path: Path) -> None:
     world.rows("UPDATE alembic_version SET version_num = '9998' RETURNING 1")
-    assert any("sign in as" in line for line in prepared(database_url, tmp_path))
+    assert "/sign-in?token=" in prepared(database_url, tmp_path).link
     assert world.value("SELECT version_num FROM alembic_version") == "9998"
 
 

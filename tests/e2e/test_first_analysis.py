@@ -16,6 +16,8 @@ from tests.nodes import ROOT
 pytestmark = pytest.mark.proof
 
 Start = Callable[..., Up]
+#: The last line: where it serves, how to sign in, and at the first start the token.
+READY = r"^ready http://127\.0\.0\.1:\d+  sign in as \S+ \(works once\): http://\S+/sign-in\?token=\S+  API token .*: fl_\S+$"
 
 
 @pytest.fixture
@@ -62,6 +64,9 @@ def test_the_sample_is_analysed_without_a_setting_and_another_repository_without
 ) -> None:
     up = start()
     assert "submit local:sample --wait\nready http://" in up.said()
+    assert re.search(READY, up.said(), re.MULTILINE)
+    for node in ("priority", "default", "scheduled", "maintenance", "beat"):
+        fairlane(up, "alive", node)
     assert fairlane(up, "url") == f"http://127.0.0.1:{up.port}\n"
     assert fairlane(up, "submit", "local:sample", "--wait").startswith("completed: 11 tests in 3 files\n")
     repository("shop").rename(tmp_path / "home" / "repositories" / "shop")

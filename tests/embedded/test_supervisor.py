@@ -257,3 +257,24 @@ def test_children_start_in_order_and_one_that_is_slow_to_serve_holds_up_those_af
     finally:
         process.send_signal(signal.SIGTERM)
         assert process.wait(20) == 0
+
+
+def test_one_that_does_not_become_ready_is_named_late_and_the_first_one_has_to_be_ready(
+    tmp_path: Path, helper: Helper
+) -> None:
+    code = (
+        "import sys; from pathlib import Path; from app.supervisor import Child, run, tree\n"
+        "tree.READY_SECONDS = tree.HOLD_SECONDS = 0.0\n"
+        "asked, sleeper = [], ['sleep', '600']\n"
+        "def web(): asked.append(1); return len(asked) > 3\n"
+        "def said(): print('ready after', len(asked), flush=True)\n"
+        "children = [Child('web', sleeper, ready=web), Child('worker', sleeper, ready=lambda: False), Child('beat', sleeper)]\n"
+        "raise SystemExit(run(children, on_ready=said, grace=5))\n"
+    )
+    up = helper(code)
+    assert read_until(up, "ready after 4").splitlines()[-2:] == [
+        "fairlane | not_ready children=['worker']",
+        "ready after 4",
+    ]
+    up.terminate()
+    assert up.wait(20) == 0

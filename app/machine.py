@@ -1,0 +1,64 @@
+"""Memory and processors that this process may use: those of the machine, within the limits of its control groups."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+PROC, CGROUPS = Path("/proc"), Path("/sys/fs/cgroup")
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What a process may use.  memory: bytes; processors: may be a part of one."""
+
+    memory: int
+    processors: float
+
+
+def read(proc: Path = PROC, cgroups: Path = CGROUPS) -> Machine:
+    """What there is, whether or not others use it now, so that each start finds the same."""
+    folders = list(_folders(proc, cgroups))
+    pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return Machine(min([pages, *_memories(folders)]), min([float(_usable()), *_shares(folders)]))
+
+
+def _usable() -> int:
+    affinity = getattr(os, "sched_getaffinity", None)  # Linux
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
+
+
+def _folders(proc: Path, cgroups: Path) -> Iterator[Path]:
+    """The folders of this process' groups and of those around them, whose limits hold as well."""
+    with suppress(OSError):
+        for line in proc.joinpath("self", "cgroup").read_text(encoding="utf-8").splitlines():
+            _, controllers, path = line.split(":", 2)
+            mounted = cgroups / controllers  # version 2 names none
+            own = mounted / path.lstrip("/")
+            yield from (folder for folder in (own, *own.parents) if folder.is_relative_to(mounted))
+
+
+def _memories(folders: list[Path]) -> Iterator[int]:
+    for folder in folders:
+        for name in ("memory.max", "memory.limit_in_bytes"):
+            yield from _numbers(folder / name)[:1]
+
+
+def _shares(folders: list[Path]) -> Iterator[float]:
+    """Processor time that a group may use in each second."""
+    for folder in folders:
+        of_version_1 = _numbers(folder / "cpu.cfs_quota_us") + _numbers(folder / "cpu.cfs_period_us")
+        for numbers in (_numbers(folder / "cpu.max"), of_version_1):
+            if len(numbers) == 2 and numbers[0] > 0:
+                yield numbers[0] / numbers[1]
+
+
+def _numbers(path: Path) -> list[int]:
+    """The numbers in a file; none if it is missing, or says `max`."""
+    try:
+        return [int(word) for word in path.read_text(encoding="ascii").split()]
+    except (OSError, ValueError):
+        return []
