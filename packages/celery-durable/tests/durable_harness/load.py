@@ -23,7 +23,9 @@ TABLES = """
     CREATE TABLE passes (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, at timestamptz DEFAULT clock_timestamp(),
                          task_id text, token text, pid int, node int, what text)"""
 GONE = (OperationalError, psycopg2.OperationalError, psycopg2.InterfaceError)
-CHILD_DIED_AT_START = "Could not start worker processes"
+#: What Celery writes when it ends a node one of whose children died while it started; the second is of its own
+#: accounts of a pool, which then has no place for the next child (celery/celery#3729).
+CHILD_DIED_AT_START = ("Could not start worker processes", "in get_process_queues")
 #: Of a task that runs, seconds.
 DURATIONS = (0.0, 0.05, 0.3, 0.6)
 
@@ -112,7 +114,8 @@ class Nodes:
 
     def mend(self) -> int:
         """Celery ends a node one of whose children dies while it starts; whoever supervises it starts it again."""
-        ended = [one for one in self.workers if one.process.poll() is not None and CHILD_DIED_AT_START in one.text]
+        gone = [one for one in self.workers if one.process.poll() is not None]
+        ended = [one for one in gone if any(said in one.text for said in CHILD_DIED_AT_START)]
         for worker in ended:
             self.kill(worker)
         return len(ended)
