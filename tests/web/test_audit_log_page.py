@@ -64,7 +64,7 @@ def test_every_action_that_the_code_writes_has_words() -> None:
         found
         for path in (ROOT / "app" / "services").rglob("*.py")
         for found in re.findall(
-            r'"((?:dead|github|job|keys|passkey|plan|queue|schedule|sweep|token|user)\.[a-z_]+)"',
+            r'"((?:dead|github|job|keys|node|passkey|plan|queue|schedule|service|sweep|token|user)\.[a-z_]+)"',
             path.read_text(encoding="utf-8"),
         )
     }

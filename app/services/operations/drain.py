@@ -34,12 +34,12 @@ def drain(uow: UnitOfWork, target: str, tell: Tell, *, actor: str, reason: str |
 
     target: HOST:PID, the name of a node, or HOST: all nodes that run there now.  Raises: NotFound.
     """
-    return _tell(uow, target, tell, "drain", actor, {"reason": reason} if reason else {})
+    return _tell(uow, target, tell, "node.drain", actor, {"reason": reason} if reason else {})
 
 
 def undrain(uow: UnitOfWork, target: str, tell: Tell, *, actor: str) -> list[str]:
     """Let nodes take messages again.  target, Returns, Raises: as `drain`."""
-    return _tell(uow, target, tell, "undrain", actor, {})
+    return _tell(uow, target, tell, "node.undrain", actor, {})
 
 
 def progress(uow: UnitOfWork, names: Sequence[str]) -> list[NodeProgress]:
@@ -48,7 +48,7 @@ def progress(uow: UnitOfWork, names: Sequence[str]) -> list[NodeProgress]:
     return [found.get(name, NodeProgress(name, NodeState.DEAD, 0)) for name in names]
 
 
-def _tell(uow: UnitOfWork, target: str, tell: Tell, command: str, actor: str, facts: dict[str, str]) -> list[str]:
+def _tell(uow: UnitOfWork, target: str, tell: Tell, action: str, actor: str, facts: dict[str, str]) -> list[str]:
     # a program that only sends commands has a session, too, and reads no queue
     living = [node.name for node in states(uow) if node.is_alive and (node.queues or node.is_draining)]
     named = [name for name in living if target in (name, name.rpartition(":")[0])]
@@ -62,6 +62,6 @@ def _tell(uow: UnitOfWork, target: str, tell: Tell, command: str, actor: str, fa
         )
     with uow.begin() as tx:
         for name in named:
-            audit_log.add(tx, actor, f"node.{command}", name, **facts)
-    tell(command, named)
+            audit_log.add(tx, actor, action, name, **facts)
+    tell(action.removeprefix("node."), named)
     return named
