@@ -20,6 +20,8 @@ from tests.nodes import ROOT
 pytestmark = pytest.mark.proof
 
 COMMAND = [sys.executable, "-m", "app.cli", "up", "--no-open", "--workers", "tier"]
+#: Ten processes start, and each imports for seconds where others are busy as well.
+READY_SECONDS = 240.0
 SMALL = {
     "ANALYZER_QUEUE_PRIORITY_WORKERS": "1",
     "ANALYZER_QUEUE_DEFAULT_WORKERS": "1",
@@ -45,7 +47,8 @@ class Up:
         return psutil.Process(self.process.pid).children(recursive=True)
 
     def wait_until_ready(self) -> None:
-        wait_for(lambda: "ready http://" in self.said() or self.process.poll() is not None, "fairlane up to be ready")
+        ready = "ready http://"
+        wait_for(lambda: ready in self.said() or self.process.poll() is not None, ready, seconds=READY_SECONDS)
         assert self.process.poll() is None, self.said()
 
     def end(self) -> None:
@@ -107,7 +110,7 @@ def test_a_killed_up_takes_its_tree_along_and_the_next_one_goes_on_with_its_data
         argv = [*COMMAND, "--port", str(up.port)]
         up.process = subprocess.Popen(argv, cwd=ROOT, env=up.env, stdout=output, stderr=subprocess.STDOUT)
     again = tmp_path / "again.log"
-    wait_for(lambda: "ready http://" in again.read_text(), "the second start")
+    wait_for(lambda: "ready http://" in again.read_text(), "the second start", seconds=READY_SECONDS)
     assert "fl_" not in again.read_text(), "the token is shown once"
     assert token
     wait_for(lambda: up.ask(f"/api/v1/analyses/{job['id']}")["status"] == "completed", "the job of before")
