@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 from durable_harness.pgbouncer import PROGRAM, PgBouncer
-from durable_harness.postgres import PostgresServer, _free_port
+from durable_harness.postgres import PostgresServer
+from durable_harness.standby import PRIMARY, Standby, query
 from durable_harness.waiting import wait_for
-from sqlalchemy import create_engine, pool, text
 from sqlalchemy.engine import make_url
 
 from app.domain.plans import Tier
@@ -127,35 +127,23 @@ def test_a_pooler_that_nodes_would_not_hear_through_is_found(nodes: Nodes, datab
 
 @pytest.fixture
 def primary() -> Iterator[PostgresServer]:
-    server = PostgresServer(wal_level="replica", max_wal_senders="4", wal_keep_size="0")
+    server = PostgresServer(**PRIMARY)
     server.start()
     yield server
     server.remove()
 
 
 @pytest.fixture
-def standby(primary: PostgresServer) -> Iterator[PostgresServer]:
-    """An asynchronous one with a slot, which is not started yet."""
-    made = PostgresServer.__new__(PostgresServer)
-    made.home, made._account, made.port = Path(tempfile.mkdtemp(prefix="broker-pg-")), primary._account, _free_port()
-    if made._account:
-        os.chown(made.home, made._account, -1)
-    made.data = made.home / "data"
-    made._run(
-        "pg_basebackup", "-D", str(made.data), "-h", "127.0.0.1", "-p", str(primary.port), "-U", "postgres", "-R", "-C", "-S", "second",
-        "-c", "fast",
-    )  # fmt: skip
-    with (made.data / "postgresql.conf").open("a") as conf:
-        conf.write(f"port = {made.port}\n")
-    made.start()
+def standby(primary: PostgresServer) -> Iterator[Standby]:
+    made = Standby(primary, "second")
+    made.follow()
     yield made
     made.remove()
 
 
 def sql(server: PostgresServer, statement: str) -> Any:
-    engine = create_engine(server.url().replace("postgresql:", "postgresql+psycopg2:"), poolclass=pool.NullPool)
-    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-        return connection.execute(text(statement)).scalar()
+    [[value]] = query(server, statement)
+    return value
 
 
 def world_of(server: PostgresServer) -> World:
@@ -166,14 +154,13 @@ def world_of(server: PostgresServer) -> World:
 
 @pytest.mark.proof
 def test_a_standby_that_is_behind_and_what_its_promotion_lost(
-    primary: PostgresServer, standby: PostgresServer, tmp_path: Path
+    primary: PostgresServer, standby: Standby, tmp_path: Path
 ) -> None:
     nodes, world = Nodes(primary.url(), tmp_path), world_of(primary)
     migrate(world.uow.engine)
-    wait_for(lambda: sql(primary, "SELECT state FROM pg_stat_replication") == "streaming", "the standby to stream")
     wait_for(lambda: lag(nodes)["status"] == "ok", "the standby to have everything")
     sql(standby, "SELECT pg_wal_replay_pause()")
-    sql(primary, WAL)
+    query(primary, WAL)
     [row] = lag(nodes)["rows"]
     assert (row["how"], row["bytes_not_replayed"] > 64_000_000) == ("connected", True)
     sql(standby, "SELECT pg_wal_replay_resume()")
@@ -185,13 +172,13 @@ def test_a_standby_that_is_behind_and_what_its_promotion_lost(
     )
     standby.stop()
     lost = world.submit(world.user())
-    sql(primary, WAL)
+    query(primary, WAL)
     [row] = lag(nodes)["rows"]
     assert (row["standby"], row["how"].split(",")[0]) == ("second", "not connected")
     world.uow.engine.dispose()
     primary.stop("immediate")
     standby.start()
-    sql(standby, "SELECT pg_promote()")
+    standby.promote()
     log = f"202 {kept}\n202 {lost}\n"
     argv = [sys.executable, "-m", "app.cli", "doctor", "--json", "--ids", "-"]
     env = nodes.environment(DATABASE_URL=standby.url())

