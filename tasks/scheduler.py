@@ -29,6 +29,7 @@ class PgScheduler(Scheduler):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self._leadership: Connection | None = None
+        self._is_away = False
         super().__init__(*args, **kwargs)
 
     def setup_schedule(self) -> None:
@@ -45,7 +46,8 @@ class PgScheduler(Scheduler):
         """Send the entries that are due, if this beat leads.  Returns: seconds to sleep."""
         sign_of_beat()
         try:
-            if not self._leads():
+            leads, self._is_away = self._leads(), False
+            if not leads:
                 return FOLLOWER_SECONDS
             now = wired().uow.now()
             entries = obeyed(wired().uow, self.entries)
@@ -57,7 +59,9 @@ class PgScheduler(Scheduler):
             waits = [seconds_to_next(entry, now=now) for entry in entries]
             return min([float(self.max_interval), *waits])
         except DBAPIError as error:
-            log.warning("beat_lost_database", error=type(error).__name__)
+            if not self._is_away:  # it may be for hours
+                log.warning("beat_lost_database", error=type(error).__name__)
+            self._is_away = True
             self.close()
             return FOLLOWER_SECONDS
 

@@ -77,15 +77,18 @@ class Heart(threading.Thread):
         """Name the node, and renew."""
         beat = self._options.heartbeat_seconds
         pause, first = 0.0, BACKOFF_SECONDS[0]
-        backoff = first
+        backoff, logged = first, ""
         while True:
             try:
                 if self._is_asked_to_stop(pause):
                     break
                 self._take_lock()
-                pause, backoff = beat if self._renew() else min(LOCKED_SECONDS, beat), first
+                pause, backoff, logged = beat if self._renew() else min(LOCKED_SECONDS, beat), first, ""
             except SERVER_ERRORS as error:
-                logger.warning("event=heartbeat_failed error=%r", str(error).strip())
+                # a server may be away for hours
+                if (said := str(error).strip()) != logged:
+                    logger.warning("event=heartbeat_failed error=%r", said)
+                logged = said
                 if not (is_refusal(error) and self._database.is_open):
                     self._database.close()
                 # the lease outlives several of these
