@@ -78,14 +78,14 @@ def this_revision() -> str:
 
 
 def _written(uow: UnitOfWork) -> str:
-    """`ok` if changes are taken; where an operator has switched them off, as on a standby, reads work."""
+    """`ok` if changes are taken; where they are switched off or cannot be written, reads work."""
     until, word = _writes.get(uow.engine, (0.0, ""))
     if monotonic() < until:
         return word
     try:
         why = read_only.state(uow)
         with uow.begin() as tx:
-            word = SWITCHED_OFF if why and why.since else "ok" if schema.writable(tx) else "read-only"
+            word = SWITCHED_OFF if why and why.since else schema.writes(tx)
     except SQLAlchemyError as error:
         word = f"cannot be written to ({type(error).__name__}, {code_of(error)})"
     _writes[uow.engine] = (monotonic() + WRITES_SECONDS, word)

@@ -24,8 +24,10 @@ _PARENT = text("""
 _LIVING = text("""
     SELECT count(*) FROM api_tokens
      WHERE user_id = :user_id AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :now)""")
-# in sql/accounts.sql
-_CALLER = text("SELECT * FROM caller_find(:token_hash, :now, :writes_per_minute)")
+# in sql/accounts.sql; a crash may forget the use, and no read waits for a standby that is away
+_CALLER = text("""
+    SELECT c.* FROM caller_find(:token_hash, :now, :writes_per_minute) AS c,
+                    set_config('synchronous_commit', 'off', true)""")
 _TOKENS = text("""
     SELECT id, prefix, name, scopes, created_at, expires_at, last_used_at FROM api_tokens
      WHERE user_id = :user_id AND revoked_at IS NULL ORDER BY created_at DESC, id""")

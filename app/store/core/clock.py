@@ -37,7 +37,8 @@ TOLERATED = timedelta(seconds=1)
 _ASK = text("SELECT clock_timestamp()")
 _TELL = text("""
     INSERT INTO host_clocks AS c (host, program, ahead_seconds, settings)
-    VALUES (:host, current_setting('application_name'), :ahead, CAST(:settings AS jsonb))
+    SELECT :host, current_setting('application_name'), :ahead, CAST(:settings AS jsonb)
+      FROM set_config('synchronous_commit', 'off', true) -- no request waits for a standby because of it
     ON CONFLICT (host, program) DO UPDATE
        SET ahead_seconds = excluded.ahead_seconds, settings = excluded.settings, measured_at = clock_timestamp()
      WHERE c.measured_at < clock_timestamp() - interval '1 minute'

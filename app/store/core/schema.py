@@ -64,15 +64,23 @@ def needed() -> str:
 
 
 #: A record that is flushed with its commit, and rows that go through a temporary file: both fail on a full disk, a
-#: standby or a read-only default.  Half a megabyte is more than existing files have room for.
+#: standby or a read-only default.  Half a megabyte is more than existing files have room for.  Whether commits wait for
+#: a standby is seen at those of others, as this one would wait as well.
 _WRITE = text("""
-    SELECT current_setting('transaction_read_only') = 'on' AS refused,
+    SELECT current_setting('transaction_read_only') = 'on' AS is_refused,
+           EXISTS (SELECT FROM pg_stat_activity
+                    WHERE wait_event = 'SyncRep' AND state_change < clock_timestamp() - interval '2 s') AS is_waiting,
            pg_logical_emit_message(true, 'fairlane', 'readyz'),
            (SELECT count(*) FROM (SELECT n FROM generate_series(1, 20000) AS n ORDER BY n DESC OFFSET 0) AS spilled)""")
 _SMALL = text("SET LOCAL work_mem = '64kB'")
+_ALONE = text("SET LOCAL synchronous_commit = local")
 
 
-def writable(tx: Tx) -> bool:
-    """Whether the database accepts writes; it is asked for one that leaves nothing.  A full disk raises."""
+def writes(tx: Tx) -> str:
+    """`ok`, or why the database accepts no writes; it is asked for one that leaves nothing.  A full disk raises."""
     tx.write(_SMALL)
-    return not tx.run(_WRITE).one().refused
+    tx.write(_ALONE)
+    found = tx.run(_WRITE).one()
+    if found.is_refused:
+        return "read-only"
+    return "waiting for a synchronous standby" if found.is_waiting else "ok"

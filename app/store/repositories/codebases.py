@@ -57,7 +57,7 @@ _ASKED_FOR_EACH = text("""
                                  ELSE :now END
       FROM asked WHERE c.id = asked.id""")
 # in sql/notes.sql
-_VIEWED = text("SELECT note_view(:id, :now, :fresh)")
+_VIEWED = text("SELECT note_view(:id, :now, :fresh), set_config('synchronous_commit', 'off', true)")
 _DEFAULT_BRANCH = text("""
     UPDATE codebases SET default_branch = :name WHERE id = :id AND default_branch IS DISTINCT FROM :name""")
 _CHECKED = text("UPDATE codebases SET checked_at = :now WHERE id = :id")
@@ -161,7 +161,10 @@ def has_default_branch(tx: Tx, codebase_id: UUID, name: str) -> None:
 
 
 def viewed(tx: Tx, codebase_id: UUID, *, now: datetime) -> None:
-    """Note that somebody viewed a result; at most one write a minute."""
+    """Note that somebody viewed a result; at most one write a minute.
+
+    In a transaction that only reads: its commit waits neither for the disk nor for a standby.
+    """
     tx.write(_VIEWED, id=codebase_id, now=now, fresh=FRESH)
 
 

@@ -34,8 +34,9 @@ CHECKS = (
     Check(
         "disk",
         "whether the database accepts writes, and the room in FAIRLANE_HOME of this host",
-        "Submissions are refused and jobs stand still while the disk is full or the database is read-only.",
-        "Make room on the disk, or connect to the server that accepts writes. Jobs continue by themselves.",
+        "Submissions and jobs stand still while the disk is full, the database read-only, or a needed standby away.",
+        "Make room on the disk, connect to the server that accepts writes, or bring the synchronous standby back"
+        " (or reset `synchronous_standby_names`). Jobs continue by themselves.",
         _disk,
     ),
     Check(
