@@ -22,7 +22,7 @@ FIRE_SECONDS ?= 1200
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help prove bench setup run quick test test-all check messages format release prove-release prove-kill prove-rolling prove-broker prove-receive prove-versions prove-celery prove-model prove-quota prove-bills prove-fairness prove-simulation prove-schedule prove-lifecycle prove-retention prove-migrations prove-inventory prove-bombs prove-reads prove-sockets prove-agreement bench-broker bench-accept bench-quota bench-start bench-memory bench-inventory bench-sandbox dist image requirements sbom packaging clean
+.PHONY: help prove bench setup run quick test test-all check messages format release prove-release prove-kill prove-rolling prove-failover prove-broker prove-receive prove-versions prove-celery prove-model prove-quota prove-bills prove-fairness prove-simulation prove-schedule prove-lifecycle prove-retention prove-migrations prove-inventory prove-bombs prove-reads prove-sockets prove-agreement bench-broker bench-accept bench-quota bench-start bench-memory bench-inventory bench-sandbox dist image requirements sbom packaging clean
 
 help: ## list the targets of every day
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | grep -vE '^(prove|bench)-' | sed 's/:.*## /\t/' | expand -t 18
@@ -92,6 +92,9 @@ prove-kill: setup ## kill real workers 50 times; nothing may be lost or billed t
 
 prove-rolling: setup ## restart nodes under load 50 times; nothing may be lost, nobody charged
 	ROLLING_RESTARTS=50 $(BIN)/python -m pytest tests/e2e/test_rolling.py -p no:randomly --timeout 1800 -s
+
+prove-failover: setup ## kill the primary of a synchronous pair 6 times under traffic, and recover to a point in time
+	FAILOVER_ROUNDS=6 $(BIN)/python -m pytest tests/e2e/test_failover.py tests/e2e/test_point_in_time.py -p no:randomly -s
 
 prove-broker: setup ## kill nodes, children and sessions 1000 times, restart PostgreSQL 50 times, feed 100 MB of poison
 	BROKER_KILLS=1000 BROKER_RESTARTS=50 BROKER_POISON_MB=100 $(BIN)/python -m pytest packages/celery-durable/tests/test_prove.py \

@@ -135,10 +135,11 @@ class LocalWorker(CeleryTestWorker):
 
 @dataclass
 class Nodes:
-    """Starts workers on one database and ends them all."""
+    """Starts workers on one database and ends them all.  settings: of each process, unless it is given others."""
 
     database_url: str
     folder: Path
+    settings: dict[str, str] = field(default_factory=dict)
     made: list[LocalWorker] = field(default_factory=list)
     others: list[LocalProcess] = field(default_factory=list)
 
@@ -162,6 +163,7 @@ class Nodes:
             "FAIRLANE_HOME": str(self.folder / "home"),
             "LOCAL_REPOS_ROOT": str(repositories),
             "PYTHONWARNINGS": "ignore",
+            **self.settings,
             **more,
         }
 
