@@ -92,7 +92,7 @@ def test_an_asynchronous_standby_loses_what_it_had_not_received_and_the_rest_is_
 def accepts(client: Submitter) -> float:
     """Wait for the next accepts; -> the median of their milliseconds."""
     before = time.monotonic()
-    wait_for(lambda: len(client.since(before)) >= ENOUGH, "jobs to be accepted")
+    wait_for(lambda: len(client.since(before)) >= ENOUGH, "jobs to be accepted", seconds=600)
     return 1000 * median(one.seconds for one in client.since(before))
 
 

@@ -13,6 +13,7 @@ from durable_harness.waiting import wait_for
 
 from tests.e2e.archives import PGBACKREST, OwnMeans, PgBackRest
 from tests.e2e.service import Service, prepare
+from tests.e2e.submitter import Submitter
 
 pytestmark = pytest.mark.proof
 
@@ -33,34 +34,20 @@ def test_after_a_mistake_everything_is_as_it_was_the_moment_before(
         archive.begin()
         prepare(archive.server.url())
         with Service.on(archive.server.url(), tmp_path, repository) as service, service.traffic() as client:
-            wait_for(lambda: len(client.accepted) >= 5, "jobs to be accepted")
-            archive.back_up()
-            wait_for(lambda: len(service.bills()) >= 5, "jobs to be billed")
-            backed_up = time.monotonic()
-            wait_for(lambda: client.since(backed_up), "more jobs to be accepted")
-            kept, bills = {one.job_id for one in client.accepted}, service.bills()
-            [(moment,)] = query(archive.server, "SELECT clock_timestamp()::text")
-            after = time.monotonic()
-            query(archive.server, MISTAKE)
-            wait_for(lambda: len(client.since(after)) >= 3, "jobs that were accepted after it")
-            client.end()
-            assert service.broken() != []
-
+            kept, bills, moment, after = work(archive, service, client)
             begun = time.monotonic()
             service.stop()
             archive.server.stop()
             made.append(recovered := archive.recover(moment))
             recovered.start()
             wait_for(lambda: query(recovered, "SELECT pg_is_in_recovery()") == [(False,)], "the recovery to end")
-            up = time.monotonic()
+            up = time.monotonic() - begun
             service.move(recovered.url())
             assert service.broken() == []
             assert service.bills().items() >= bills.items()
             service.start()
             wait_for(service.is_idle, "every job to end")
-            print(
-                f"{means.__name__}: {up - begun:.1f} s until the server, {time.monotonic() - begun:.1f} s until every job"
-            )
+            print(f"{means.__name__}: {up:.1f} s until the server, {time.monotonic() - begun:.1f} s until every job")
             lost = set(service.unknown(client))
             assert lost.isdisjoint(kept)
             assert lost >= {one.job_id for one in client.since(after)}
@@ -69,3 +56,25 @@ def test_after_a_mistake_everything_is_as_it_was_the_moment_before(
     finally:
         for one in made:
             one.remove()
+
+
+def work(
+    archive: OwnMeans | PgBackRest, service: Service, client: Submitter
+) -> tuple[set[str], dict[str, int], str, float]:
+    """Jobs before and after a mistake.
+
+    -> the ids of those that were accepted before it, the bills of then, the moment, and the same of time.monotonic
+    """
+    wait_for(lambda: len(client.accepted) >= 5, "jobs to be accepted")
+    archive.back_up()
+    wait_for(lambda: len(service.bills()) >= 5, "jobs to be billed")
+    backed_up = time.monotonic()
+    wait_for(lambda: client.since(backed_up), "more jobs to be accepted")
+    kept, bills = {one.job_id for one in client.accepted}, service.bills()
+    [(moment,)] = query(archive.server, "SELECT clock_timestamp()::text")
+    after = time.monotonic()
+    query(archive.server, MISTAKE)
+    wait_for(lambda: len(client.since(after)) >= 3, "jobs that were accepted after it")
+    client.end()
+    assert service.broken() != []
+    return kept, bills, moment, after
