@@ -75,6 +75,22 @@ def test_celery_s_own_second_attempt_is_no_second_message(broker: Broker, proxy:
     assert (proxy.swallowed.is_set(), broker.left()) == (True, 1)
 
 
+def test_a_publish_is_attempted_as_often_as_its_policy_says(broker: Broker, proxy: Proxy, far_url: str) -> None:
+    """Or a retry is rejected, and so a dead letter, when two sessions end one after the other."""
+    failures: list[Exception] = []
+
+    def again(error: Exception, _: float) -> None:
+        failures.append(error)
+        if len(failures) < 3:
+            proxy.swallow(PUBLISH, reaches_server=False)
+
+    with Connection(f"durable+{far_url}") as connection:
+        connection.connect()
+        proxy.swallow(PUBLISH, reaches_server=False)
+        publish(broker, connection, retry=True, retry_policy={"max_retries": None, "errback": again})
+    assert (len(failures), broker.left()) == (3, 1)
+
+
 def test_a_transaction_repeated_after_a_lost_commit_is_one_message(broker: Broker, proxy: Proxy, far_url: str) -> None:
     def attempt() -> None:
         connection = psycopg2.connect(far_url)

@@ -46,6 +46,9 @@ class Transport(virtual.Transport):
     #: See one_commit.py.
     publishes_groups = True
     connection_errors: Any = CONNECTION_ERRORS
+    #: Without these kombu gives up at the second error in a row whatever the policy says, and Celery rejects a retry.
+    recoverable_connection_errors: Any = CONNECTION_ERRORS
+    recoverable_channel_errors: Any = ()
     implements = base.Transport.implements.extend(
         asynchronous=True,
         batch_publish=True,
