@@ -77,7 +77,12 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
 
     def _feed_callback_parser(self, data: bytes) -> bool:
         self._head_began = self._head_began or self._current_request is None
-        return bool(super()._feed_callback_parser(data))
+        try:
+            return bool(super()._feed_callback_parser(data))
+        except ValueError:  # a length of thousands of digits, which Python makes no number of
+            self._send_error_response(400, "A number of the request is too long.")
+            self._close_transport()
+            return False
 
     def _on_message_complete(self) -> None:
         self.worker.waiting.pop(self, None)

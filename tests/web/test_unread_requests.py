@@ -25,6 +25,7 @@ UNREAD = {
     "a header that is too long": (HEAD + b"X-Long: " + LONG + b"\r\n\r\n", 431, "request-header-fields-too-large"),
     "a coding that is not known": (HEAD + b"Transfer-Encoding: nosuch\r\n\r\n", 501, "not-implemented"),
     "no request after one": (HEAD + b"\r\nNO HTTP\r\n\r\n", 400, "bad-request"),
+    "a length that is no number": (HEAD + b"Content-Length: " + b"9" * 5_000 + b"\r\n\r\n", 400, "bad-request"),
     "half a head": (HEAD, 408, "request-timeout"),
 }
 
@@ -62,7 +63,7 @@ def test_each_kind_has_a_line_and_is_counted_by_its_reason(port: int, home: Path
         assert (line["method"], line["status"], line["refusal"]) == ("none", status, slug)
         assert (line["request_id"], "route" in line) == (answer["request_id"], False)
         assert counted(port) == number
-    assert sample(port, "fairlane_http_refusals_total", reason="bad-request") == 2
+    assert sample(port, "fairlane_http_refusals_total", reason="bad-request") == 3
     assert sample(port, "fairlane_http_refusals_total", reason="request-timeout") == 1
 
 
