@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import asdict
 from datetime import timedelta
 
@@ -26,6 +27,8 @@ from app.store.core.unit_of_work import UnitOfWork
 #: How often the database is asked how far the nodes are, and within what time a node has to obey.
 LOOK_SECONDS = 0.5
 OBEY_SECONDS = 30.0
+#: A node that has lost its session connects again within this time; after it, it has ended.
+GONE_SECONDS = 15.0
 LONGEST = "2h"  # more than the longest job takes
 
 
@@ -67,7 +70,7 @@ def undrain(node: str, *, as_json: bool) -> None:
 
 
 def _wait(
-    uow: UnitOfWork, names: Sequence[str], wanted: Collection[NodeState], seconds: float, *, as_json: bool
+    uow: UnitOfWork, names: Sequence[str], wanted: AbstractSet[NodeState], seconds: float, *, as_json: bool
 ) -> None:
     """Show how far the nodes are until all are in a state that is wanted.  Raises: Problem if one is not in the end."""
     found = _watched(uow, names, wanted, seconds, is_told=not as_json)
@@ -78,20 +81,26 @@ def _wait(
 
 
 def _watched(
-    uow: UnitOfWork, names: Sequence[str], wanted: Collection[NodeState], seconds: float, *, is_told: bool
+    uow: UnitOfWork, names: Sequence[str], wanted: AbstractSet[NodeState], seconds: float, *, is_told: bool
 ) -> list[NodeProgress]:
     """How far they are in the end: all in a state that is wanted, or the time is over, or one does not obey."""
     seen: dict[str, NodeProgress] = {}
+    died: dict[str, float] = {}
     began = time.monotonic()
     while True:
         found = [_with_loss(one, seen.get(one.name)) for one in draining.progress(uow, names)]
+        died = {one.name: died.get(one.name, time.monotonic()) for one in found if one.state is NodeState.DEAD}
+        gone = {name for name, since in died.items() if time.monotonic() - since >= GONE_SECONDS}
         for one in found:
-            if is_told and one != seen.get(one.name):
+            if is_told and one != seen.get(one.name) and one.state is not NodeState.DEAD:
                 click.echo(_said(one))
         seen = {one.name: one for one in found}
-        left = {one.state for one in found} - {*wanted, NodeState.DEAD}
+        left = {one.state for one in found if one.name not in gone and one.state not in wanted - {NodeState.DEAD}}
         passed = time.monotonic() - began
         if not left or passed >= seconds or (passed >= OBEY_SECONDS and NodeState.SERVING in left):
+            for one in found:
+                if is_told and one.name in gone:
+                    click.echo(_said(one))
             return found
         time.sleep(LOOK_SECONDS)
 
@@ -115,7 +124,7 @@ def _said(one: NodeProgress) -> str:
     return f"{one.name} ended while it held {held}: other nodes run it again" if one.held else f"{one.name} has ended"
 
 
-def _fault(one: NodeProgress, wanted: Collection[NodeState]) -> str | None:
+def _fault(one: NodeProgress, wanted: AbstractSet[NodeState]) -> str | None:
     """What is wrong with a node in the end; None if it did what it was told."""
     if one.state is NodeState.DEAD:
         return _said(one) if one.held or one.state not in wanted else None

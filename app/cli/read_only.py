@@ -9,6 +9,9 @@ import click
 from app.cli.wiring import actor, open_database, show
 from app.services.operations import read_only as switching
 
+#: Characters of a reason, which every page and every refusal has.
+MOST = 300
+
 
 @click.command("read-only")
 @click.argument("wanted", type=click.Choice(["on", "off"]), required=False)
@@ -19,6 +22,8 @@ def read_only(wanted: str | None, reason: str | None, *, as_json: bool) -> None:
     uow = open_database()
     if reason and wanted != "on":
         raise click.UsageError("--reason belongs to `on`")
+    if reason is not None and not 0 < len(reason.strip()) <= MOST:
+        raise click.BadParameter(f"expected 1 to {MOST} characters", param_hint="--reason")
     if wanted:
         switching.switch(uow, on=wanted == "on", actor=actor(), reason=reason)
     found = switching.state(uow)

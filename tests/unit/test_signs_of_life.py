@@ -66,6 +66,8 @@ def test_the_command_of_health_checks_says_what_is_missing(tmp_path: Path) -> No
         f"{pid} {float(at) - 6000}": r"gave its last sign 60\d\d s ago",
         f"{pid} {float(at) + 6000}": r"gave its last sign -[56]\d\d\d s ago",  # from before the machine's start
         f"{2**22 + 1} {at}": "has ended",  # above the largest number of a process
+        pid: "gave a sign that cannot be read",
+        "": "gave a sign that cannot be read",
     }.items():
         sign.write_text(said + "\n", encoding="ascii")
         done = asked(tmp_path, "beat@here")
@@ -73,6 +75,14 @@ def test_the_command_of_health_checks_says_what_is_missing(tmp_path: Path) -> No
         assert re.search(expected, done.stderr), done.stderr
     sign.write_text(f"{pid} {float(at) - 60}\n", encoding="ascii")
     assert asked(tmp_path, "beat@here", "3600").returncode == 0
+
+
+@pytest.mark.parametrize("seconds", ["30s", "1.5", "-1", "abc"])
+def test_the_command_of_health_checks_refuses_what_is_no_number(tmp_path: Path, seconds: str) -> None:
+    """Or a supervisor starts a node that lives again and again."""
+    signs_of_life.give(tmp_path, "beat@here")
+    done = asked(tmp_path, "beat@here", seconds)
+    assert (done.returncode, done.stderr.split(",")[0]) == (2, "usage: fairlane-alive NAME [SECONDS]")
 
 
 def test_systemd_is_told_if_it_watches_this_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
