@@ -49,11 +49,11 @@ header_map = "drop"
 proxy_protocol = "off"
 
 
-def on_starting(server: object) -> None:  # noqa: ARG001 - gunicorn's signature
+def on_starting(server: Any) -> None:
     """The main process has the environment, and with it the secrets; and it has what all its processes share."""
     keep_private()
     shared_table.share()
-    metrics_folder.share(_settings.home)
+    metrics_folder.share(_settings.home, server.cfg.workers)
 
 
 def pre_fork(server: Any, worker: Any) -> None:

@@ -15,6 +15,10 @@ from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
+import structlog
+
+log = structlog.get_logger(__name__)
+
 #: What prometheus_client reads when it is imported first.
 VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
 #: As it names the files of a place, by the kinds of app/process_metrics.py.
@@ -31,11 +35,12 @@ _OF_SYSTEM: Reserve | None = getattr(os, "posix_fallocate", None)
 _held: list[int] = []
 
 
-def share(home: Path) -> None:
-    """Make the folder of this main process, and remove those whose processes have all ended.
+def share(home: Path, places: int, reserve: Reserve | None = _OF_SYSTEM) -> None:
+    """Make the folder of this main process, with room for so many places; remove those whose processes have ended.
 
     Locks tell which these are, not process ids: webs in several containers may share a home, and have the same ids.
-    In a home that cannot be written to, each process counts by itself.
+    In a home that cannot be written to, or has no room, each process counts by itself: all of them do, or a scrape
+    that meets another process each time would see counters go back.
 
     Locks: the folder of all webs, then a new one in it.
     """
@@ -52,6 +57,13 @@ def share(home: Path) -> None:
         finally:
             os.close(all_of_them)
         os.environ[VARIABLE] = folder
+        try:
+            for place in range(places):
+                _make(_paths(folder, place, COUNTS + GAUGES), reserve)
+        except OSError as error:
+            remove()
+            del os.environ[VARIABLE]
+            log.warning("metrics_not_shared", folder=str(folders), error=error.strerror)
 
 
 def free_place(taken: Collection[int]) -> int:
@@ -71,11 +83,9 @@ def allocate(place: int, reserve: Reserve | None = _OF_SYSTEM) -> None:
     new = [path for path in paths if not path.exists()]
     forget(place)
     try:
-        for path in paths:
-            with path.open("ab") as file:
-                if reserve is not None:
-                    reserve(file.fileno(), 0, BYTES)
-    except OSError:
+        _make(paths, reserve)
+    except OSError as error:
+        log.warning("metrics_not_shared", folder=folder, error=error.strerror)
         del os.environ[VARIABLE]
         for path in new:
             path.unlink(missing_ok=True)
@@ -98,6 +108,14 @@ def remove() -> None:
     """Remove the folder of this main process."""
     if folder := os.environ.get(VARIABLE):
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _make(paths: Collection[Path], reserve: Reserve | None) -> None:
+    """Make files that are not there, and keep room for them on the disk.  Raises: OSError."""
+    for path in paths:
+        with path.open("ab") as file:
+            if reserve is not None:
+                reserve(file.fileno(), 0, BYTES)
 
 
 def _paths(folder: str, place: int, kinds: Collection[str]) -> list[Path]:

@@ -128,6 +128,25 @@ def test_where_there_is_no_room_a_process_counts_by_itself_and_keeps_what_others
     assert list(tmp_path.iterdir()) == [counted]
 
 
+def test_without_room_for_all_processes_none_shares_what_it_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Or each scrape would have other counts, as it meets one that shares them or one that does not."""
+    made: list[int] = []
+
+    def room_for_five(descriptor: int, offset: int, length: int) -> None:
+        del offset, length
+        made.append(descriptor)
+        if len(made) > 5:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setenv(metrics_folder.VARIABLE, "")
+    metrics_folder.share(tmp_path, 2, room_for_five)
+    assert metrics_folder.VARIABLE not in os.environ
+    assert [*(tmp_path / "metrics").iterdir()] == []
+    assert "".join(capsys.readouterr()).count("metrics_not_shared") == 1
+
+
 def test_a_process_takes_the_first_place_that_is_free() -> None:
     assert [metrics_folder.free_place(taken) for taken in ((), {0, 1}, {1, 2})] == [0, 2, 0]
 
