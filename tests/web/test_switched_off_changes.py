@@ -7,12 +7,15 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from service_harness.application import Web
+from service_harness.application import POLICY, SETTINGS, Web, resolve
 from werkzeug.test import TestResponse
 
 from app.cli import main
 from app.services.operations import read_only, readiness
+from app.store.core.unit_of_work import UnitOfWork
+from app.web import create_app
 from app.web.core import auth
+from app.web.core.wiring import WebWiring
 from tests.tiers import few
 from tests.web.conftest import rows
 from tests.web.test_readiness import Refuse, refuse  # noqa: F401 - a fixture
@@ -54,6 +57,18 @@ def test_a_submission_is_refused_with_the_reason_and_accepted_afterwards(web: We
         ("cli:ann@here", "service.read_only", "web", {"reason": REASON}),
         ("cli:ann@here", "service.writable", "web", {}),
     ]
+
+
+@pytest.mark.parametrize("path", ["/api/v1/analyses", "/api/v1/analyses/batch"])
+def test_a_submission_whose_commit_was_looked_up_meanwhile_is_refused(uow: UnitOfWork, path: str) -> None:
+    def resolve_late(*asked: Any) -> tuple[str, str | None]:
+        switch(web, on=True)
+        return resolve(*asked)
+
+    web = Web(create_app(WebWiring(SETTINGS, uow, POLICY, resolve_late, "a secret of this test")), uow)
+    one = {"repository": "acme/shop"}
+    assert_refused(web.client.post(path, json={"items": [one]} if path.endswith("batch") else one, headers=web.token()))
+    assert rows(web, "SELECT 1 FROM kombu_message UNION ALL SELECT 1 FROM quota_reservations") == []
 
 
 def test_reads_are_answered_and_ready_and_writes_are_not(web: Web) -> None:

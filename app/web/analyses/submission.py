@@ -15,6 +15,7 @@ from app.services.analyses.submission import Wanted
 from app.store.accounts.users import Account
 from app.web.analyses.commit_lookups import OF_CLIENT, Lookups, lookups
 from app.web.core.context import wired
+from app.web.core.read_only import refuse_changes
 from app.web.core.schemas import SubmitAnalysis
 from app.web.core.wiring import WebWiring
 
@@ -54,9 +55,11 @@ def wanted(body: SubmitAnalysis, account: Account) -> Wanted:
     """Parse the address and ask its host for the commit.
 
     The quota decides later, when it is known whether there is a result of the commit, which costs nothing.
-    Raises: InvalidInput, TooManyRequests, Busy, RepositoryNotFound, CommitNotFound, GitHostUnreachable.
+    Raises: InvalidInput, TooManyRequests, Busy, RepositoryNotFound, CommitNotFound, GitHostUnreachable, ReadOnly.
     """
-    return _Resolver.of(account).resolve(_read(body))
+    found = _Resolver.of(account).resolve(_read(body))
+    refuse_changes()  # they may have been switched off while the host was asked
+    return found
 
 
 def asks_host(body: SubmitAnalysis) -> bool:
@@ -67,7 +70,7 @@ def asks_host(body: SubmitAnalysis) -> bool:
 def wanted_each(body: Sequence[SubmitAnalysis], account: Account) -> list[Wanted | Problem]:
     """Resolve many submissions within the time of one; an item that fails has its Problem instead.
 
-    Raises: TooManyRequests, Busy while other batches ask their hosts.
+    Raises: TooManyRequests, Busy while other batches ask their hosts, ReadOnly.
     """
     items = [_caught(_read, one) for one in body]
     resolver = _Resolver.of(account)
@@ -78,7 +81,9 @@ def wanted_each(body: Sequence[SubmitAnalysis], account: Account) -> list[Wanted
         resolver.lookups.batches.place(resolver.client),
         ThreadPoolExecutor(OF_CLIENT, "batch") as threads,
     ):
-        return list(threads.map(lambda item: _caught(resolver.resolve, item, until), items))
+        found = list(threads.map(lambda item: _caught(resolver.resolve, item, until), items))
+    refuse_changes()
+    return found
 
 
 @dataclass(frozen=True, slots=True)
