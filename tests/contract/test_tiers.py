@@ -18,7 +18,7 @@ from tests.tiers import WHOLE, WITHOUT_PROOFS, few, proofs, pytest_ignore_collec
 BROWSER = {"tests/web/test_browser.py"}
 #: Where a test of the first tier may start nodes: a few of each kind, and those that wait the least.
 NODES = {
-    "bad_input", "draining", "every_command", "nodes_shown", "poolers", "roles", "secrets", "several_hosts",
+    "bad_input", "draining", "draining_nodes", "every_command", "nodes_shown", "poolers", "roles", "secrets", "several_hosts",
     "specifications", "stopping", "workers",
 }  # fmt: skip
 IN_FIRST_TIER = """

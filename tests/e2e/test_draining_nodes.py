@@ -32,6 +32,7 @@ def shown(system: System) -> dict[str, NodeState]:
     return {node.name: state_of(node) for node in nodes.states(system.world.uow)}
 
 
+@pytest.mark.proof
 def test_a_node_that_drains_takes_no_more_and_its_job_ends(system: System) -> None:
     slow = system.submit(system.user(), "slow")
     first = system.stalling_worker(processes=2)
