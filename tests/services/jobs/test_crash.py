@@ -45,8 +45,11 @@ def fragile(home: Path) -> Iterator[World]:
         closing(psycopg2.connect(server.admin_url.replace("+psycopg2", ""))) as connection,
         connection.cursor() as cursor,
     ):
+        connection.autocommit = True
         cursor.execute(WAL_WRITER)
         [(pid,)] = cursor.fetchall()
+        cursor.execute("ALTER SYSTEM SET autovacuum = off")  # its commits take everything before them to the disk
+        cursor.execute("SELECT pg_reload_conf()")
     os.kill(pid, signal.SIGSTOP)  # a crash ends it all the same
     owner = make_engine(server.owner_url)
     migrate(owner, role=str(make_url(server.url).username))
