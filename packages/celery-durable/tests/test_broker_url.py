@@ -17,15 +17,13 @@ from celery_durable import BadOption, schema
 from celery_durable.addresses import reveal
 from celery_durable.database import connect_arguments
 from durable_harness.broker import Broker
-from durable_harness.postgres import PostgresServer
+from durable_harness.postgres import PACKAGED, PackagedServer
 from durable_harness.strict_postgres import certificate
 from durable_harness.versions import needs_credential_provider
 from durable_harness.waiting import wait_for
 from kombu import Connection
 
 URL = "durable+postgresql://me@h/shop"
-#: Of the distribution: the servers that the tests bring along are built without TLS.
-WITH_TLS = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
 SESSIONS = """
     SELECT s.pid, coalesce(t.ssl, false), t.client_dn FROM pg_stat_activity AS s LEFT JOIN pg_stat_ssl AS t USING (pid)
      WHERE s.application_name = 'durable-broker'"""
@@ -117,7 +115,7 @@ def test_a_server_without_tls_is_not_written_to_when_tls_is_asked_for(broker: Br
     assert broker.left() == 0
 
 
-class TlsServer(PostgresServer):
+class TlsServer(PackagedServer):
     """It takes sessions with TLS and a client's certificate only, as the user `postgres`."""
 
     def __init__(self, certificate: tuple[Path, Path]) -> None:
@@ -129,12 +127,6 @@ class TlsServer(PostgresServer):
                 os.chown(self.data / name, self._account, -1)
         (self.data / "pg_hba.conf").write_text("hostssl all all all trust clientcert=verify-ca\n")
 
-    def _run(self, program: str, *arguments: str) -> None:
-        subprocess.run(
-            [WITH_TLS[-1] / program, *arguments], check=True, cwd="/", stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL, user=self._account, extra_groups=None if self._account is None else [],
-        )  # fmt: skip
-
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
@@ -143,7 +135,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 @pytest.fixture(scope="module")
 def tls(files: tuple[Path, Path]) -> Iterator[TlsServer]:
-    if not WITH_TLS:
+    if not PACKAGED:
         pytest.skip("no PostgreSQL that is built with TLS is installed")
     server = TlsServer(files)
     try:
