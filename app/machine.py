@@ -20,7 +20,7 @@ class Machine:
 
 
 def read(proc: Path = PROC, cgroups: Path = CGROUPS) -> Machine:
-    """What there is, whether or not others use it now, so that each start finds the same."""
+    """Read the memory and the processors that there are, used or not, so that each start finds the same."""
     folders = list(_folders(proc, cgroups))
     pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     return Machine(min([pages, *_memories(folders)]), min([float(_usable()), *_shares(folders)]))
@@ -44,7 +44,7 @@ def _folders(proc: Path, cgroups: Path) -> Iterator[Path]:
 def _memories(folders: list[Path]) -> Iterator[int]:
     for folder in folders:
         for name in ("memory.max", "memory.limit_in_bytes"):
-            yield from _numbers(folder / name)[:1]
+            yield from (number for number in _numbers(folder / name)[:1] if number > 0)
 
 
 def _shares(folders: list[Path]) -> Iterator[float]:
@@ -52,7 +52,7 @@ def _shares(folders: list[Path]) -> Iterator[float]:
     for folder in folders:
         of_version_1 = _numbers(folder / "cpu.cfs_quota_us") + _numbers(folder / "cpu.cfs_period_us")
         for numbers in (_numbers(folder / "cpu.max"), of_version_1):
-            if len(numbers) == 2 and numbers[0] > 0:
+            if len(numbers) == 2 and min(numbers) > 0:
                 yield numbers[0] / numbers[1]
 
 

@@ -102,7 +102,7 @@ def _watched(
                 if is_told and one.name in gone:
                     click.echo(_said(one))
             return found
-        time.sleep(LOOK_SECONDS)
+        time.sleep(LOOK_SECONDS)  # between two looks: nobody announces the end of a drain
 
 
 def _with_loss(now: NodeProgress, before: NodeProgress | None) -> NodeProgress:

@@ -79,7 +79,10 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
         self._head_began = self._head_began or self._current_request is None
         try:
             return bool(super()._feed_callback_parser(data))
-        except ValueError:  # a length of thousands of digits, which Python makes no number of
+        except ValueError as error:
+            if "integer string conversion" not in str(error):
+                raise
+            # a length of thousands of digits, which Python makes no number of
             self._send_error_response(400, "A number of the request is too long.")
             self._close_transport()
             return False

@@ -51,7 +51,7 @@ class OwnMeans:
 
 
 class PgBackRest:
-    """The same by pgBackRest.  A packaged one knows the versions of the server that are packaged beside it."""
+    """Backups and an archive by pgBackRest, which knows the versions of the server that are packaged beside it."""
 
     def __init__(self) -> None:
         self.server = PackagedServer(**PRIMARY)

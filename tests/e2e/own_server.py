@@ -48,6 +48,6 @@ class OwnServer:
         return self.server.url("fairlane")
 
     def migrate(self) -> None:
-        """As the owner, for the application's role."""
+        """Migrate as the owner, and give the application's role its rights."""
         url = self.owner_url().replace("postgresql:", "postgresql+psycopg2:", 1)
         migrate(create_engine(url, poolclass=pool.NullPool), role="fairlane_app")

@@ -138,7 +138,7 @@ def prepare(url: str) -> None:
 
 
 def world_of(url: str) -> World:
-    """As a process of the service reaches the database."""
+    """Connect to the database as a process of the service does."""
     address = load({"DATABASE_URL": url}).database_url
     assert address is not None
     engine = make_engine(address.get_secret_value(), pool_size=2)

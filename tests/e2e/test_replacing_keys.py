@@ -46,7 +46,7 @@ class Watched:
         self.secret = self.service.web.ask("/api/v1/me/webhooks", {"url": self.receiver.url})["secret"]
 
     def restart(self, **keys: str) -> None:
-        """As a step says: restart everything; each step but the last keeps who is signed in."""
+        """Restart everything, as a step says; each step but the last keeps people signed in."""
         self.service.replace(**BASE, **keys)
 
     def is_signed_in(self) -> bool:

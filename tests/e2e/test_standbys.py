@@ -149,5 +149,5 @@ def run(server: PostgresServer, block: str, **passwords: str) -> list[list[tuple
 
 
 def command(server: PostgresServer, line: str) -> None:
-    """As the server's user types it."""
+    """Run a command of the page as the server's user would type it."""
     server.run(*shlex.split(line.replace("$PGDATA", str(server.data)) + " --log=/dev/null" * line.startswith("pg_ctl")))

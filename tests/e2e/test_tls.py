@@ -33,7 +33,7 @@ PROGRAMS = {"fairlane web", "fairlane worker", "durable-broker"}
 
 @pytest.fixture
 def own(tmp_path: Path) -> Iterator[OwnServer]:
-    """As the steps of the page make it."""
+    """Make a server by the steps of the page."""
     server = PackagedServer()
     for name, file in zip(("server.crt", "server.key"), certificate(tmp_path), strict=True):
         (server.home / name).write_bytes(file.read_bytes())

@@ -67,7 +67,7 @@ class PostgresServer:
         self.run("pg_ctl", "-D", str(self.data), "-w", "-m", mode, "stop")
 
     def kill(self) -> None:
-        """As the end of its machine: every process at once, without a last word to anybody."""
+        """Kill every process of the server at once, as the loss of its machine would."""
         postmaster = psutil.Process(int((self.data / "postmaster.pid").read_text().split()[0]))
         for process in (postmaster, *postmaster.children(recursive=True)):
             with suppress(psutil.NoSuchProcess):
