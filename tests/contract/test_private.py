@@ -20,7 +20,8 @@ PROCESSES = {
     "a process of a worker's pool": "from celery.signals import celeryd_init\nimport os, tasks.celery\n"
     "celeryd_init.send(sender='x')\nos.fork() or SAY()\nos.waitpid(-1, 0)",
     "beat": "from celery.signals import beat_init\nimport tasks.celery\nbeat_init.send(sender='x')\nSAY()",
-    "the web's main process": "import app.server.config as config; config.on_starting(None); SAY()",
+    "the web's main process": "import app.server.config as config; from types import SimpleNamespace as Of\n"
+    "config.on_starting(Of(cfg=Of(workers=2))); SAY()",
     "the web": "from app.web import create_app; create_app(); SAY()",
 }
 BEGIN = """

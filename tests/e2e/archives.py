@@ -26,23 +26,23 @@ class OwnMeans:
 
     def begin(self) -> None:
         """Start the server, with its archive."""
-        self.server.run("/bin/mkdir", "-p", str(self._folder / "log"), str(self._folder / "base"))
+        self.server.run_program("/bin/mkdir", "-p", str(self._folder / "log"), str(self._folder / "base"))
         _append(self.server, self._here(self._archiving))
         self.server.start()
 
     def back_up(self) -> None:
         place = f"host=127.0.0.1 port={self.server.port} user=postgres"
         program, *arguments = shlex.split(self._here(self._copying).replace("host=a user=replicator", place))
-        self.server.run(program, *arguments)
+        self.server.run_program(program, *arguments)
 
     def recover(self, moment: str) -> PostgresServer:
         """A server with what was committed before the moment; -> when it accepts writes."""
 
         def fill(made: PostgresServer) -> None:
             [base] = (self._folder / "base").iterdir()
-            made.run("/bin/cp", "-a", str(base), str(made.data))
+            made.run_program("/bin/cp", "-a", str(base), str(made.data))
             _append(made, _AT.sub(moment, self._here(self._recovery)))
-            made.run("/usr/bin/touch", str(made.data / "recovery.signal"))
+            made.run_program("/usr/bin/touch", str(made.data / "recovery.signal"))
 
         return Copy(self.server, fill)
 
@@ -80,7 +80,7 @@ class PgBackRest:
 
     def _run(self, number: int, *more: str, moment: str = "", by: PostgresServer | None = None) -> None:
         _, *arguments = shlex.split(_AT.sub(moment, self._commands.splitlines()[number]))
-        (by or self.server).run(str(PGBACKREST), f"--config={self._file}", *more, *arguments)
+        (by or self.server).run_program(str(PGBACKREST), f"--config={self._file}", *more, *arguments)
 
 
 def _append(server: PostgresServer, settings: str) -> None:

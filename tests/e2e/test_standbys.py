@@ -150,4 +150,6 @@ def run(server: PostgresServer, block: str, **passwords: str) -> list[list[tuple
 
 def command(server: PostgresServer, line: str) -> None:
     """Run a command of the page as the server's user would type it."""
-    server.run(*shlex.split(line.replace("$PGDATA", str(server.data)) + " --log=/dev/null" * line.startswith("pg_ctl")))
+    server.run_program(
+        *shlex.split(line.replace("$PGDATA", str(server.data)) + " --log=/dev/null" * line.startswith("pg_ctl"))
+    )

@@ -127,6 +127,9 @@ def main(arguments: list[str]) -> None:
                 act(server)
             figures[what, name].append(found)
 
+    def working(messages: int, most: int) -> Callable[[Server], None]:
+        return lambda server: server.work(messages, most)
+
     began = time.monotonic()
     for server in servers.values():
         server.fill(sum(BATCHES.values()))
@@ -136,7 +139,7 @@ def main(arguments: list[str]) -> None:
         for server in servers.values():
             server.fill(sum(BATCHES.values()))
         for most, messages in BATCHES.items():
-            turn(f"settle and claim, {most} at a time", messages, lambda s, n=messages, m=most: s.work(n, m))
+            turn(f"settle and claim, {most} at a time", messages, working(messages, most))
         turn("publish one by one", PUBLISHED, lambda s: s.publish(PUBLISHED))
     for server in servers.values():
         server.fill(CROWD)

@@ -119,7 +119,10 @@ def _workers(url: str, number: int = 2) -> Iterator[None]:
         try:
             with closing(psycopg2.connect(url)) as connection, connection.cursor() as sql:
                 connection.autocommit = True
-                while sql.execute("SELECT count(queues) FROM kombu_node") or sql.fetchone() != (number,):
+                while True:
+                    sql.execute("SELECT count(queues) FROM kombu_node")
+                    if sql.fetchone() == (number,):
+                        break
                     time.sleep(0.1)  # between two looks
             yield
         finally:

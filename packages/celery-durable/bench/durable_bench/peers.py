@@ -45,7 +45,7 @@ def python(folder: Path) -> Path:
 
 def _make(folder: Path, program: Path) -> None:
     subprocess.run([sys.executable, "-m", "venv", folder], check=True, capture_output=True, text=True)
-    pip = [program, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-c", CONSTRAINTS]
+    pip: list[str | Path] = [program, "-m", "pip", "install", "-q", "--disable-pip-version-check", "-c", CONSTRAINTS]
     old = sys.version_info < (3, 12)
     if old:
         pip.append("--ignore-requires-python")

@@ -5,7 +5,7 @@ import shutil
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,7 +43,9 @@ class Postgres(PostgresServer):
         """Of the process that all others of the server descend from."""
         return int((self.data / "postmaster.pid").read_text().split()[0])
 
-    def run(self, statement: str, parameters: object = None, *, database: str = "postgres") -> list[tuple[Any, ...]]:
+    def run(
+        self, statement: str, parameters: Sequence[object] | None = None, *, database: str = "postgres"
+    ) -> list[tuple[Any, ...]]:
         """Execute one statement, a transaction of its own.  -> its rows."""
         with closing(psycopg2.connect(self.url(database))) as connection, connection.cursor() as cursor:
             connection.autocommit = True

@@ -46,7 +46,7 @@ class PostgresServer:
 
     def _fill(self) -> None:
         """Make the folder `data`."""
-        self.run(
+        self.run_program(
             "initdb", "-D", str(self.data), "-A", "trust", "-U", "postgres", "--no-sync", "--no-locale", "-E", "UTF8"
         )
 
@@ -60,11 +60,11 @@ class PostgresServer:
         return f"postgresql://postgres@127.0.0.1:{self.port}/{database}"
 
     def start(self) -> None:
-        self.run("pg_ctl", "-D", str(self.data), "-l", str(self.home / "log"), "-w", "start")
+        self.run_program("pg_ctl", "-D", str(self.data), "-l", str(self.home / "log"), "-w", "start")
 
     def stop(self, mode: str = "fast") -> None:
         """As a failover does it: sessions are ended, not waited for; `immediate`: without a last checkpoint."""
-        self.run("pg_ctl", "-D", str(self.data), "-w", "-m", mode, "stop")
+        self.run_program("pg_ctl", "-D", str(self.data), "-w", "-m", mode, "stop")
 
     def kill(self) -> None:
         """Kill every process of the server at once, as the loss of its machine would."""
@@ -76,10 +76,10 @@ class PostgresServer:
 
     def remove(self) -> None:
         with suppress(subprocess.CalledProcessError):
-            self.run("pg_ctl", "-D", str(self.data), "-w", "-m", "immediate", "stop")
+            self.run_program("pg_ctl", "-D", str(self.data), "-w", "-m", "immediate", "stop")
         shutil.rmtree(self.home, ignore_errors=True)
 
-    def run(self, program: str, *arguments: str) -> None:
+    def run_program(self, program: str, *arguments: str) -> None:
         """Run a program of the server as its user, or another one by its path."""
         subprocess.run(
             [self.programs / program, *arguments],

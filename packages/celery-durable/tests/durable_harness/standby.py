@@ -26,7 +26,7 @@ class Copy(PostgresServer):
 
     def promote(self) -> None:
         """-> when it accepts writes."""
-        self.run("pg_ctl", "-D", str(self.data), "-w", "promote")
+        self.run_program("pg_ctl", "-D", str(self.data), "-w", "promote")
 
 
 class Standby(Copy):
@@ -38,7 +38,7 @@ class Standby(Copy):
 
     def _back_up(self, _: PostgresServer) -> None:
         place = f"host=127.0.0.1 port={self._primary.port} user=postgres application_name={self.name}"
-        self.run(
+        self.run_program(
             "pg_basebackup", "-D", str(self.data), "-d", place, "-R", "-C", "-S", self.name, "-c", "fast", "--no-sync"
         )
 

@@ -18,6 +18,8 @@ from durable_bench.clients.event_loop import Publisher, serve_loop
 class Nothing:
     """Leave one byte."""
 
+    new: Any  # of the decorator
+
     async def process(self, _: Any) -> None:
         """Run."""
         mark.nothing()
@@ -26,6 +28,8 @@ class Nothing:
 @worker(queue="default")  # type: ignore[untyped-decorator,unused-ignore]
 class Stamp:
     """Leave the seconds since it was sent."""
+
+    new: Any
 
     async def process(self, job: Any) -> None:
         """Run."""
