@@ -34,8 +34,8 @@ def _usable() -> int:
 def _folders(proc: Path, cgroups: Path) -> Iterator[Path]:
     """The folders of this process' groups and of those around them, whose limits hold as well."""
     with suppress(OSError):
-        for line in proc.joinpath("self", "cgroup").read_text(encoding="utf-8").splitlines():
-            _, controllers, path = line.split(":", 2)
+        for line in proc.joinpath("self", "cgroup").read_bytes().splitlines():
+            _, controllers, path = os.fsdecode(line).split(":", 2)  # a folder may have any name
             mounted = cgroups / controllers  # version 2 names none
             own = mounted / path.lstrip("/")
             yield from (folder for folder in (own, *own.parents) if folder.is_relative_to(mounted))

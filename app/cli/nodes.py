@@ -3,32 +3,27 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import asdict
 from datetime import timedelta
+from functools import partial
 
 import click
 
 from app.cli.durations import DurationType
 from app.cli.rows import show_rows
+from app.cli.watched_nodes import OBEY_SECONDS, Watch, fault
 from app.cli.wiring import actor, open_database
 from app.database import database_url
-from app.domain.words import counted
 from app.errors import Problem
 from app.services.operations import drain as draining
 from app.services.operations import nodes as shown
-from app.services.operations.drain import NodeProgress, Tell
+from app.services.operations.drain import Tell
 from app.services.operations.nodes import NodeState, state_of
 from app.settings import load
 from app.store.core.unit_of_work import UnitOfWork
 
-#: How often the database is asked how far the nodes are, and within what time a node has to obey.
-LOOK_SECONDS = 0.5
-OBEY_SECONDS = 30.0
-#: A node that has lost its session connects again within this time; after it, it has ended.
-GONE_SECONDS = 15.0
 LONGEST = "2h"  # more than the longest job takes
 
 
@@ -73,69 +68,12 @@ def _wait(
     uow: UnitOfWork, names: Sequence[str], wanted: AbstractSet[NodeState], seconds: float, *, as_json: bool
 ) -> None:
     """Show how far the nodes are until all are in a state that is wanted.  Raises: Problem if one is not in the end."""
-    found = _watched(uow, names, wanted, seconds, is_told=not as_json)
+    say = partial(click.echo, err=as_json)
+    found = Watch(lambda: draining.progress(uow, names), wanted, seconds, say).end()
     if as_json:
         click.echo(json.dumps([asdict(one) for one in found]))
-    if faults := [fault for one in found if (fault := _fault(one, wanted))]:
+    if faults := [reason for one in found if (reason := fault(one, wanted))]:
         raise Problem("; ".join(faults))
-
-
-def _watched(
-    uow: UnitOfWork, names: Sequence[str], wanted: AbstractSet[NodeState], seconds: float, *, is_told: bool
-) -> list[NodeProgress]:
-    """How far they are in the end: all in a state that is wanted, or the time is over, or one does not obey."""
-    seen: dict[str, NodeProgress] = {}
-    died: dict[str, float] = {}
-    began = time.monotonic()
-    while True:
-        found = [_with_loss(one, seen.get(one.name)) for one in draining.progress(uow, names)]
-        died = {one.name: died.get(one.name, time.monotonic()) for one in found if one.state is NodeState.DEAD}
-        gone = {name for name, since in died.items() if time.monotonic() - since >= GONE_SECONDS}
-        for one in found:
-            if is_told and one != seen.get(one.name) and one.state is not NodeState.DEAD:
-                click.echo(_said(one))
-        seen = {one.name: one for one in found}
-        left = {one.state for one in found if one.name not in gone and one.state not in wanted - {NodeState.DEAD}}
-        passed = time.monotonic() - began
-        if not left or passed >= seconds or (passed >= OBEY_SECONDS and NodeState.SERVING in left):
-            for one in found:
-                if is_told and one.name in gone:
-                    click.echo(_said(one))
-            return found
-        time.sleep(LOOK_SECONDS)  # between two looks: nobody announces the end of a drain
-
-
-def _with_loss(now: NodeProgress, before: NodeProgress | None) -> NodeProgress:
-    """A node that has ended, with what it held before: its row goes when others have taken that over."""
-    if now.state is NodeState.DEAD and before is not None:
-        return NodeProgress(now.name, now.state, max(now.held, before.held))
-    return now
-
-
-def _said(one: NodeProgress) -> str:
-    held = counted(one.held, "message")
-    match one.state:
-        case NodeState.SERVING:
-            return f"{one.name} takes messages"
-        case NodeState.DRAINING:
-            return f"{one.name} takes no more messages, and holds {held}"
-        case NodeState.DRAINED:
-            return f"{one.name} is drained: nothing runs"
-    return f"{one.name} ended while it held {held}: other nodes run it again" if one.held else f"{one.name} has ended"
-
-
-def _fault(one: NodeProgress, wanted: AbstractSet[NodeState]) -> str | None:
-    """What is wrong with a node in the end; None if it did what it was told."""
-    if one.state is NodeState.DEAD:
-        return _said(one) if one.held or one.state not in wanted else None
-    if one.state in wanted:
-        return None
-    if one.state is NodeState.DRAINING and NodeState.DRAINED in wanted:
-        return (
-            f"{one.name} still holds {counted(one.held, 'message')}, and takes no more: run the command again to go on"
-            f" waiting, or `fairlane undrain {one.name}`"
-        )
-    return f"{one.name} did not obey: its event loop is busy, or its release does not know the command"
 
 
 def _teller() -> Tell:

@@ -9,6 +9,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as NoConnectionError
 
 _MIGRATE = "run `fairlane migrate`, with the release that the service runs"
+_AWAY = "the database does not answer"
 #: SQLSTATE, or its class -> the message.  Other errors are our defects, and keep their traceback.
 _SAID = {
     "42P01": f"the database lacks tables that this release needs: {_MIGRATE}",
@@ -26,7 +27,7 @@ def sentence(error: BaseException) -> str | None:
     """One line without a secret; None if the error does not come from an unusable database."""
     for one in _causes(error):
         if isinstance(one, NoConnectionError):
-            return "the database does not answer: all connections of this process are in use"
+            return f"{_AWAY}: all connections of this process are in use"
         if isinstance(one, psycopg2.Error):
             code, said = one.pgcode or "", _line(one)
             if code in _SAID:
@@ -39,8 +40,13 @@ def sentence(error: BaseException) -> str | None:
                 "3D",
                 "53",
             ):
-                return f"the database does not answer: {said}"
+                return f"{_AWAY}: {said}"
     return None
+
+
+def is_away(error: BaseException) -> bool:
+    """Whether no server could be reached, or it ended the session: it may be back in a moment."""
+    return (sentence(error) or "").startswith(_AWAY)
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

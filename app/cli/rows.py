@@ -7,19 +7,26 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
+from rich.box import HEAVY_HEAD
 from rich.console import Console
 from rich.table import Column, Table
 
+#: Of a line that no terminal breaks, in characters.
+WIDEST = 1_000
+
 
 def show_rows(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], *, as_json: bool) -> None:
-    """Print rows as a JSON array, or as a table of these columns."""
+    """Print rows as a JSON array, or as a table of these columns; into a pipe, one line a row."""
     if as_json:
         click.echo(json.dumps(rows, default=str))
         return
-    table = Table(*(Column(name, overflow="fold") for name in columns))
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=WIDEST)
+    table = Table(*(Column(name, overflow="fold") for name in columns), box=HEAVY_HEAD if console.is_terminal else None)
     for row in rows:
         table.add_row(*(_shown(row[name]) for name in columns))
-    Console().print(table)
+    console.print(table)
 
 
 def _shown(value: object) -> str:

@@ -46,24 +46,27 @@ def share(home: Path, places: int, reserve: Reserve | None = _OF_SYSTEM) -> None
     """
     os.environ.pop(VARIABLE, None)
     folders = home / "metrics"
-    with suppress(OSError):
-        folders.mkdir(mode=0o700, parents=True, exist_ok=True)
-        all_of_them = _locked(folders, fcntl.LOCK_EX)
-        try:
-            for old in folders.iterdir():
-                _remove_if_left(old)
-            folder = tempfile.mkdtemp(dir=folders)
-            _held[:] = [_locked(Path(folder), fcntl.LOCK_EX)]
-        finally:
-            os.close(all_of_them)
-        os.environ[VARIABLE] = folder
-        try:
-            for place in range(places):
-                _make(_paths(folder, place, COUNTS + GAUGES), reserve)
-        except OSError as error:
-            remove()
-            del os.environ[VARIABLE]
-            log.warning("metrics_not_shared", folder=str(folders), error=error.strerror)
+    try:
+        os.environ[VARIABLE] = folder = _new_folder(folders)
+        for place in range(places):
+            _make(_paths(folder, place, COUNTS + GAUGES), reserve)
+    except OSError as error:
+        remove()
+        os.environ.pop(VARIABLE, None)
+        log.warning("metrics_not_shared", folder=str(folders), error=error.strerror)
+
+
+def _new_folder(folders: Path) -> str:
+    folders.mkdir(mode=0o700, parents=True, exist_ok=True)
+    all_of_them = _locked(folders, fcntl.LOCK_EX)
+    try:
+        for old in folders.iterdir():
+            _remove_if_left(old)
+        folder = tempfile.mkdtemp(dir=folders)
+        _held[:] = [_locked(Path(folder), fcntl.LOCK_EX)]
+    finally:
+        os.close(all_of_them)
+    return folder
 
 
 def free_place(taken: Collection[int]) -> int:

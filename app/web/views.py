@@ -42,20 +42,18 @@ import app.web.specifications.request_pages
 import app.web.specifications.shared_pages
 import app.web.webhooks.api
 import app.web.webhooks.pages
-from app.web.core import auth, languages, read_only
+from app.web.core import auth, languages
 from app.web.core.api import api, only_objects
 from app.web.core.pages import pages
 from app.web.limits import read_costs
 from app.web.site import template_filters
 from app.web.site.language_pages import choose_language
 
-# before each request, in this order: whether changes are taken, who it is, and whether it may, before what it sent
-api.before_request(read_only.refuse_changes)
+# before each request, in this order: who it is, and whether it may, before what it sent
 api.before_request(read_costs.identify_program)
 api.before_request(auth.limit_writes)
 api.before_request(read_costs.count_reads)
 api.before_request(only_objects)
-pages.before_request(read_only.refuse_changes)
 pages.before_request(auth.identify_person)
 pages.before_request(auth.limit_writes)
 pages.before_request(read_costs.count_reads)

@@ -147,6 +147,16 @@ def test_without_room_for_all_processes_none_shares_what_it_counts(
     assert "".join(capsys.readouterr()).count("metrics_not_shared") == 1
 
 
+def test_in_a_home_that_takes_no_folder_each_process_counts_by_itself_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "home").write_text("")
+    monkeypatch.setenv(metrics_folder.VARIABLE, "")
+    metrics_folder.share(tmp_path / "home", 2)
+    assert metrics_folder.VARIABLE not in os.environ
+    assert "".join(capsys.readouterr()).count("metrics_not_shared") == 1
+
+
 def test_a_process_takes_the_first_place_that_is_free() -> None:
     assert [metrics_folder.free_place(taken) for taken in ((), {0, 1}, {1, 2})] == [0, 2, 0]
 

@@ -62,9 +62,19 @@ _DROP_TESTS = text("""
 _PENDING = text("""
     SELECT count(*) AS deliveries, count(*) FILTER (WHERE type = :type) AS tests
       FROM webhook_deliveries WHERE webhook_id = :webhook_id AND due_at IS NOT NULL""")
+# Since when: the turn of any webhook of the account counts, and a webhook that rests waits for nobody.
 _WAITING = text(f"""
-    SELECT count(*) AS deliveries, coalesce(greatest(0, extract(epoch FROM {_NOW} - min(due_at)))::float8, 0) AS seconds
-      FROM (SELECT due_at FROM webhook_deliveries WHERE due_at IS NOT NULL LIMIT :most) d""")
+    WITH waiting AS MATERIALIZED (
+        SELECT webhook_id, due_at FROM webhook_deliveries WHERE due_at IS NOT NULL LIMIT :most),
+    due AS (SELECT webhook_id, min(due_at) AS at FROM waiting GROUP BY webhook_id),
+    since AS (
+        SELECT greatest(due.at, w.paused_until,
+                        (SELECT max(o.turn_until) FROM webhooks o
+                          WHERE o.user_id = w.user_id AND o.turn_until < {_NOW} + {LONGEST})) AS at
+          FROM due JOIN webhooks w ON w.id = due.webhook_id WHERE w.disabled_at IS NULL)
+    SELECT (SELECT count(*) FROM waiting) AS deliveries,
+           coalesce(greatest(0, extract(epoch FROM {_NOW} - min(at)))::float8, 0) AS seconds
+      FROM since""")
 _LIST = text(f"""
     SELECT {_LOG} FROM webhook_deliveries d
      WHERE d.webhook_id = :webhook_id AND (CAST(:before AS bigint) IS NULL OR d.id < :before)
@@ -134,7 +144,10 @@ class LoggedRow(NamedTuple):
 
 
 class WaitingRow(NamedTuple):
-    """Deliveries that are to be sent.  seconds: for how long the oldest has been due."""
+    """Deliveries that are to be sent.  seconds: for how long an account has waited for a turn, at most.
+
+    That tells senders that are behind from a receiver that fails, which waits longer after each attempt.
+    """
 
     deliveries: int
     seconds: float

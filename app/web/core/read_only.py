@@ -16,7 +16,8 @@ CHANGING = frozenset({"pages.come_back"})
 
 
 def init(app: Flask) -> None:
-    """Give templates the state for their notice."""
+    """Refuse changes before who asks is known, and give templates the state for their notice."""
+    app.before_request(refuse_changes)
     app.context_processor(lambda: {"no_changes": no_changes})
 
 
@@ -37,4 +38,5 @@ def refuse_changes() -> None:
 def _changes() -> bool:
     if request.endpoint in CHANGING:
         return True
-    return request.method not in auth.SAFE_METHODS and request.endpoint not in WITHOUT_DATABASE
+    # without an endpoint there is nothing that could change
+    return request.method not in auth.SAFE_METHODS and request.endpoint not in WITHOUT_DATABASE | {None}

@@ -110,7 +110,7 @@ def _database(uow: UnitOfWork) -> Iterator[Metric]:
 def _webhooks(uow: UnitOfWork) -> Iterator[Metric]:
     waiting = turns.waiting(uow)
     yield _gauge("webhook_deliveries_waiting", "Deliveries to be sent, now or later", waiting.deliveries)
-    yield _gauge("webhook_oldest_due_seconds", "For how long the oldest delivery has been due", waiting.seconds)
+    yield _gauge("webhook_turn_wait_seconds", "For how long an account waits for its turn, at most", waiting.seconds)
 
 
 def _model(uow: UnitOfWork) -> Iterator[Metric]:

@@ -15,7 +15,7 @@ from app.errors import Conflict
 from app.services.webhooks import log
 from app.services.webhooks.deliver import Reply
 from app.services.webhooks.dispatch import dispatch
-from app.services.webhooks.turns import HURRIED, PATIENT, take_turns
+from app.services.webhooks.turns import HURRIED, PATIENT, take_turns, waiting
 from app.store.webhooks import webhook_turns
 from tests.conftest import World
 from tests.services.webhooks.receiving import Hooks
@@ -237,3 +237,19 @@ def test_a_webhook_has_at_most_a_hundred_pending_deliveries_and_the_log_names_th
         "UPDATE webhook_deliveries SET status = 'delivered', due_at = NULL WHERE status = 'pending' RETURNING id"
     )
     assert log.replay(world.uow, user, hook.id, newest.id).status == "pending"
+
+
+def test_only_an_account_that_gets_no_turn_waits_for_one(hooks: Hooks) -> None:
+    world, ann, bob = hooks.world, hooks.world.user(), hooks.world.user()
+    receivers = Hanging()
+    silent, resting, off = receivers.webhook(hooks, ann), receivers.webhook(hooks, bob), receivers.webhook(hooks, bob)
+    world.rows("UPDATE webhook_deliveries SET due_at = clock_timestamp() - interval '1 h' RETURNING id")
+    change = "UPDATE webhooks SET {} WHERE id = :id RETURNING id"
+    world.rows(change.format("paused_until = clock_timestamp() + interval '1 h'"), id=resting)
+    world.rows(change.format("disabled_at = clock_timestamp(), disabled_because = 'gone'"), id=off)
+    deliveries, seconds = waiting(world.uow)
+    assert (deliveries, round(seconds / 60)) == (3, 60)
+    world.rows(change.format("turn_until = clock_timestamp() - interval '10 min'"), id=silent)
+    assert round(waiting(world.uow).seconds / 60) == 10
+    world.rows(change.format("turn_until = clock_timestamp() + interval '1 min'"), id=silent)
+    assert waiting(world.uow).seconds == 0

@@ -3,6 +3,7 @@
 import logging
 import sys
 from functools import lru_cache, wraps
+from threading import current_thread, main_thread
 from typing import Any
 
 logger = logging.getLogger(__name__)
@@ -10,6 +11,8 @@ logger = logging.getLogger(__name__)
 #: Celery hears of a dead child by a pipe, which closes a moment before the child can be waited for; and then it looks
 #: again after five seconds only.
 REAP_SECONDS = 0.3
+#: As celery.bootsteps has it.
+_RUN = 1
 
 _workers: list[Any] = []
 _starting: list[Any] = []
@@ -36,6 +39,18 @@ def end_starting(reason: Exception) -> None:
     if _starting and not _workers:
         logger.critical("%s", reason)
         raise SystemExit(1)
+
+
+def end_stopping() -> None:
+    """A worker that was asked to stop does so although no server answers.
+
+    Celery looks between two turns of its hub, and a heartbeat is tried again without end within one.  A task in this
+    thread may end first, as a warm stop promises; and nothing ends a worker that is on its way out.  Raises SystemExit.
+    """
+    if not (is_stopping() and current_thread() is main_thread()) or sys.modules["celery._state"].get_current_task():
+        return
+    if any(consumer.controller.blueprint.state == _RUN for consumer in _workers):
+        _state().maybe_shutdown()
 
 
 def waiting_tags(loop: Any, held: set[str], inbox: set[str]) -> set[str]:

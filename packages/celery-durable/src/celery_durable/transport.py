@@ -13,7 +13,7 @@ from kombu.transport import base, virtual
 from . import addresses
 from .announcements import announcements_of
 from .broadcast import BroadcastSender
-from .celery_worker import end_starting
+from .celery_worker import end_starting, end_stopping
 from .channel import Channel
 from .database import CONNECTION_ERRORS, UNDEFINED, Database, Row
 from .errors import BadOption, MissingTables
@@ -139,8 +139,12 @@ class Transport(virtual.Transport):
         return str(vars(psycopg2)["__version__"])
 
     def establish_connection(self) -> Any:
-        """Raises one of CONNECTION_ERRORS, for kombu to try again."""
-        self._shared.check()
+        """Raises one of CONNECTION_ERRORS, for kombu to try again; SystemExit in a worker that shall stop."""
+        try:
+            self._shared.check()
+        except CONNECTION_ERRORS:
+            end_stopping()
+            raise
         return super().establish_connection()
 
     def close_connection(self, connection: Any) -> None:
