@@ -114,6 +114,11 @@ def _nanoseconds(pid: int) -> int:
     return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0])
 
 
+def working(messages: int, most: int) -> Callable[[Server], None]:
+    """-> let a server work off so many messages, at most so many at a time."""
+    return lambda server: server.work(messages, most)
+
+
 def main(arguments: list[str]) -> None:
     """Print a line for each figure."""
     servers = {name: Server(url) for name, url in (argument.split("=", 1) for argument in arguments)}
@@ -126,9 +131,6 @@ def main(arguments: list[str]) -> None:
             with measured(server, messages) as found:
                 act(server)
             figures[what, name].append(found)
-
-    def working(messages: int, most: int) -> Callable[[Server], None]:
-        return lambda server: server.work(messages, most)
 
     began = time.monotonic()
     for server in servers.values():
