@@ -43,6 +43,11 @@ class Origin:
         return cls(request_id, f"00-{made[:32]}-{made[32:]}-00", is_new=True)
 
     @property
+    def is_left_out(self) -> bool:
+        """A sampler has decided, here or at the sender, that nobody keeps this trace."""
+        return not self.is_new and not int(self.traceparent[-2:], 16) & 1
+
+    @property
     def trace_id(self) -> str:
         """The id of the whole trace."""
         return self.traceparent[3:35]

@@ -17,6 +17,7 @@ from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExport
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from opentelemetry.sdk.trace.sampling import ParentBased
 from opentelemetry.trace import (
     Link,
     NonRecordingSpan,
@@ -59,6 +60,8 @@ class SdkSpans:
     def __init__(self, provider: TracerProvider) -> None:
         self._tracer = provider.get_tracer("fairlane", version("fairlane"))
         self._attempt: Span | None = None
+        #: With the usual samplers, what is below a span that is left out is left out too, and needs no span to say so.
+        self._follows = isinstance(provider.sampler, ParentBased)
 
     def request_began(self, exchange: Exchange) -> None:
         """Begin the span of a request, which becomes the origin of what the request does."""
@@ -79,6 +82,9 @@ class SdkSpans:
     @contextmanager
     def sending(self, messages: Sequence[tuple[str, str]], origin: Origin | None) -> Iterator[list[Origin]]:
         """Spans of messages, for the time in which they are sent."""
+        if origin and self._follows and origin.is_left_out:
+            yield [origin] * len(messages)
+            return
         parent = _within(origin) if origin else Context()
         request_id = origin.request_id if origin else None
         spans = [self._sent(queue, message_id, parent) for queue, message_id in messages]

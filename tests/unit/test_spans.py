@@ -108,10 +108,22 @@ def test_a_request_without_a_trace_begins_one_and_a_failure_is_an_error(
 def test_what_a_client_does_not_sample_is_not_exported(spans: SdkSpans, exporter: InMemorySpanExporter) -> None:
     request = exchange(GIVEN[:-1] + "0")
     spans.request_began(request)
-    with spans.sending([("q", "7")], request.origin) as [sent]:
-        assert sent.traceparent.endswith("-00")
+    with spans.sending([("q", "7"), ("q", "8")], request.origin) as sent:
+        assert [one.traceparent[-3:] for one in sent] == ["-00", "-00"]
     spans.request_ended(request)
     assert exporter.get_finished_spans() == ()
+
+
+def test_a_sampler_that_asks_no_parent_keeps_a_message_of_a_trace_that_is_left_out(
+    exporter: InMemorySpanExporter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OTEL_TRACES_SAMPLER", "always_on")
+    provider = provider_of("test")
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    with SdkSpans(provider).sending([("q", "7")], exchange(GIVEN[:-1] + "0").origin) as [sent]:
+        assert sent.traceparent.endswith("-01")
+    assert [span.name for span in exporter.get_finished_spans()] == ["send q"]
+    provider.shutdown()
 
 
 def test_spans_are_made_where_an_endpoint_is_set_only(monkeypatch: pytest.MonkeyPatch) -> None:
