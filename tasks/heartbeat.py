@@ -50,6 +50,7 @@ class Heartbeat:
         self._stop = Event()
         self._written: tuple[str, int, int] | None = None
         self._answered = monotonic()
+        self._is_away = False
         self._begin()
 
     def __enter__(self) -> Self:
@@ -98,12 +99,14 @@ class Heartbeat:
         try:
             self._pulse = beat(self._uow, self._service, self._delivery, self._policy, news)
         except SQLAlchemyError as error:  # the database is unavailable: its clock ends the leases, not ours
-            log.warning("heartbeat_failed", error=type(error).__name__)
+            if not self._is_away:
+                log.warning("heartbeat_failed", error=type(error).__name__)
+            self._is_away = True
             return False
         except Exception:  # the next attempt may succeed; without the thread there is no heartbeat
             log.exception("heartbeat_raised")
             return False
-        self._answered = monotonic()
+        self._answered, self._is_away = monotonic(), False
         return True
 
 

@@ -52,7 +52,7 @@ def test_leases_that_could_not_be_renewed_are_no_lost_attempts(system: System) -
         tx.run(text("LOCK TABLE durable_lease IN SHARE ROW EXCLUSIVE MODE"))
         tx.run(text("UPDATE durable_lease SET until = clock_timestamp() - interval '3 s'"))
         tx.run(text(REFUSE.format(what="UPDATE", table="durable_lease")))  # nor a renewal
-    wait_for(lambda: any(says(worker, "heartbeat_failed") for worker in workers), "a renewal to be refused")
+    wait_for(lambda: any(says(worker, "renewal_failed") for worker in workers), "a renewal to be refused")
     for worker in workers:
         wait_for(lambda worker=worker: says(worker, "broker_statement_refused"), "a poll to be refused")
     relent(system, "durable_lease")

@@ -48,7 +48,7 @@ def test_a_submission_is_refused_with_the_reason_and_accepted_afterwards(web: We
     refused = web.submit("shop", headers)
     assert_refused(refused)
     assert (refused.content_type, refused.json["type"]) == ("application/problem+json", "/problems/read-only")
-    assert refused.json["detail"] == f"An operator has switched changes off ({REASON}). Try again later."
+    assert refused.json["detail"] == f"An operator has switched changes off ({REASON.rstrip('.')}). Try again later."
     assert rows(web, "SELECT 1 FROM kombu_message UNION ALL SELECT 1 FROM quota_reservations") == []
     switch(web, on=False)
     assert web.submit("shop", headers).status_code == 202
@@ -95,6 +95,15 @@ def test_pages_say_so_in_the_language_of_the_reader(web: Web) -> None:
     refused = web.post("/analyses", repository="acme/shop")
     assert_refused(refused)
     assert "The service takes no changes at present; results can be read" in refused.text
+
+
+def test_who_is_signed_in_stays_so_on_the_page_that_refuses(web: Web) -> None:
+    ann = web.user()
+    web.sign_in(ann)
+    switch(web, on=True)
+    refused = web.post("/analyses", repository="acme/shop")
+    assert_refused(refused)
+    assert str(ann.email) in refused.text
 
 
 def changes(web: Web) -> list[tuple[str, str]]:

@@ -46,7 +46,9 @@ def refuse(why: ChangesState) -> ReadOnly:
     elif why.reason is None:
         detail = Message("An operator has switched changes off. Try again later.")
     else:
-        detail = Message("An operator has switched changes off (%(reason)s). Try again later.", reason=why.reason)
+        detail = Message(
+            "An operator has switched changes off (%(reason)s). Try again later.", reason=why.reason.rstrip(".。 ")
+        )
     return ReadOnly(detail, retry_after=RETRY_SECONDS)
 
 

@@ -8,6 +8,7 @@ from app.services.operations import read_only
 from app.store.operations.read_only import ChangesState
 from app.web.core import auth
 from app.web.core.context import wired
+from app.web.core.pages import pages
 
 #: It only sets a cookie.
 WITHOUT_DATABASE = frozenset({"pages.choose_language"})
@@ -27,11 +28,13 @@ def no_changes() -> ChangesState | None:
 
 
 def refuse_changes() -> None:
-    """Runs first of each request: also counting a client's requests would be a change.  Raises: ReadOnly."""
+    """Runs first of each request: counting a client's requests would be a change, too.  Raises: ReadOnly."""
     if not _changes():
         return
     why = no_changes()
     if why and (why.is_databases or request.endpoint not in auth.ONLY_ASKING):
+        if request.blueprint == pages.name:
+            auth.identify_person()  # the page that says so shows who is signed in
         raise read_only.refuse(why)
 
 

@@ -11,6 +11,7 @@ import pytest
 from celery import Celery
 from celery.exceptions import Reject
 from durable_harness.waiting import wait_for
+from sqlalchemy.exc import OperationalError
 
 from app.domain.queues import Service
 from app.services.jobs.heartbeat import Pulse
@@ -68,6 +69,18 @@ def test_a_beat_that_raises_is_followed_by_the_next(made: Any, error: type[Excep
             raise error
 
     assert hears(made(first_fails))
+
+
+def test_a_database_that_is_away_is_logged_once(made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    logged: list[str] = []
+    monkeypatch.setattr(heartbeat.log, "warning", lambda event, **_: logged.append(event))
+
+    def away(number: int) -> None:
+        if number < 5:
+            raise OperationalError("SELECT", {}, Exception("away"))
+
+    assert hears(made(away))
+    assert logged == ["heartbeat_failed"]
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")

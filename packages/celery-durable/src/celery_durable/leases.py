@@ -87,7 +87,7 @@ class Heart(threading.Thread):
             except SERVER_ERRORS as error:
                 # a server may be away for hours
                 if (said := str(error).strip()) != logged:
-                    logger.warning("event=heartbeat_failed error=%r", said)
+                    logger.warning("event=renewal_failed error=%r", said)
                 logged = said
                 if not (is_refusal(error) and self._database.is_open):
                     self._database.close()
