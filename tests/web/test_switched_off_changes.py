@@ -106,6 +106,17 @@ def test_who_is_signed_in_stays_so_on_the_page_that_refuses(web: Web) -> None:
     assert str(ann.email) in refused.text
 
 
+def test_a_visitor_who_only_reads_leaves_nothing(web: Web) -> None:
+    before = rows(web, "SELECT count(*) FROM users")
+    for switched in (True, False):
+        switch(web, on=switched)
+        assert "2,500" in web.client.get("/usage").text
+        assert web.client.get("/api/v1/usage").json["tier"] == "free"
+        asked = web.client.post("/api/v1/quota/check", json={})
+        assert asked.status_code == 200, asked.text
+    assert rows(web, "SELECT count(*) FROM users") == before
+
+
 def changes(web: Web) -> list[tuple[str, str]]:
     """Every call that is no read: (method, path)."""
     return sorted(

@@ -13,7 +13,7 @@ from uuid import UUID, uuid4
 from app.domain import emails
 from app.domain.plans import Tier
 from app.errors import Conflict, InvalidInput, Message, NotFound
-from app.store.accounts import users
+from app.store.accounts import plans, users
 from app.store.accounts.users import Account
 from app.store.core.unit_of_work import Tx, UnitOfWork
 from app.store.operations import audit_log
@@ -119,14 +119,17 @@ def find(uow: UnitOfWork, user_id: UUID) -> Account:
     return account
 
 
-def anonymous(uow: UnitOfWork, address: str, secret: str, *, now: datetime) -> Account:
+def anonymous(uow: UnitOfWork, address: str, secret: str, *, now: datetime, only_reads: bool = False) -> Account:
     """The pseudonymous account of a client address: a keyed hash, from which the address cannot be recovered.
 
-    An IPv6 client is its /64, which usually belongs to one household.
+    An IPv6 client is its /64, which usually belongs to one household.  only_reads: then a new one is not stored.
     """
     user_id = anonymous_id(address, secret)
     with uow.begin() as tx:
         account = users.find(tx, user_id)
+        if account is None and only_reads:
+            free = plans.find(tx, Tier.FREE)
+            return Account(user_id, "anonymous", None, free, now, {}, None, False, False)
         if account is None:
             users.add(tx, user_id, kind="anonymous", email=None, now=now)
             account = users.find(tx, user_id)

@@ -11,6 +11,7 @@ from app.store.core.unit_of_work import Tx
 
 COLUMNS = "tier, concurrent_jobs, analyses_per_period, spec_units_per_period, retention_days"
 _ALL = text(f"SELECT {COLUMNS} FROM subscription_plans ORDER BY tier")
+_FIND = text(f"SELECT {COLUMNS} FROM subscription_plans WHERE tier = CAST(:tier AS plan_tier)")
 _LOCK = text(f"SELECT {COLUMNS} FROM subscription_plans WHERE tier = CAST(:tier AS plan_tier) FOR UPDATE")
 _SET_SLOT_LIMIT = text("UPDATE subscription_plans SET concurrent_jobs = :slots WHERE tier = CAST(:tier AS plan_tier)")
 
@@ -57,6 +58,11 @@ class PlanRow(NamedTuple):
 def every(tx: Tx) -> list[Plan]:
     """The current plans, the smallest first."""
     return [plan_of(row) for row in tx.run(_ALL).values(PlanRow)]
+
+
+def find(tx: Tx, tier: Tier) -> Plan:
+    """Read a plan."""
+    return plan_of(tx.run(_FIND, tier=tier.value).value(PlanRow))
 
 
 def lock(tx: Tx, tier: Tier) -> Plan:

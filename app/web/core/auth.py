@@ -225,7 +225,9 @@ def somebody(scope: str = "read") -> Account:
     if not wired().settings.allow_anonymous:
         raise Unauthenticated("Only signed-in users can use this service; send `Authorization: Bearer fl_…`")
     if "anonymous" not in g:
-        g.anonymous = accounts.anonymous(wired().uow, request.remote_addr or "", wired().visitors_key, now=utc_now())
+        g.anonymous = accounts.anonymous(
+            wired().uow, request.remote_addr or "", wired().visitors_key, now=utc_now(), only_reads=scope == "read"
+        )
     found: Account = g.anonymous
     return found
 
