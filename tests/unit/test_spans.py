@@ -11,6 +11,7 @@ pytest.importorskip("opentelemetry.sdk", reason="OpenTelemetry is not installed:
 
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.sdk.trace.sampling import Decision, TraceIdRatioBased
 from opentelemetry.trace import SpanKind, StatusCode
 
 from app import telemetry
@@ -123,6 +124,32 @@ def test_a_sampler_that_asks_no_parent_keeps_a_message_of_a_trace_that_is_left_o
     with SdkSpans(provider).sending([("q", "7")], exchange(GIVEN[:-1] + "0").origin) as [sent]:
         assert sent.traceparent.endswith("-01")
     assert [span.name for span in exporter.get_finished_spans()] == ["send q"]
+    provider.shutdown()
+
+
+@pytest.mark.parametrize("share", [0.0, 0.25, 1.0])
+def test_the_share_of_traces_that_is_asked_for_is_kept_whole_and_under_the_id_of_the_log(
+    exporter: InMemorySpanExporter, monkeypatch: pytest.MonkeyPatch, share: float
+) -> None:
+    monkeypatch.setenv("OTEL_TRACES_SAMPLER", "parentbased_traceidratio")
+    monkeypatch.setenv("OTEL_TRACES_SAMPLER_ARG", str(share))
+    provider = provider_of("test")
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    spans, kept = SdkSpans(provider), 0
+    sampler = TraceIdRatioBased(share)
+    for _ in range(400):
+        request = exchange(None)
+        trace_id = request.origin.trace_id
+        spans.request_began(request)
+        with spans.sending([("q", "7"), ("q", "8")], request.origin) as sent:
+            pass
+        request.route, request.status = "/", 202
+        spans.request_ended(request)
+        is_kept = sampler.should_sample(None, int(trace_id, 16), "POST").decision is Decision.RECORD_AND_SAMPLE
+        kept += is_kept
+        assert {one.trace_id for one in sent} == {trace_id}
+        assert {int(one.traceparent[-2:], 16) & 1 for one in sent} == {int(is_kept)}
+        assert len(exporter.get_finished_spans()) == 3 * kept
     provider.shutdown()
 
 
