@@ -152,12 +152,19 @@ def enter(version: str) -> None:
 def _builds(version: str) -> list[list[str]]:
     """The commands that build the wheels and, where there is a docker, the image."""
     wheels = ["make", "dist"]
-    if shutil.which("docker") is None:
-        print("there is no docker here: the image is not built")
+    if not _has_docker():
+        print("there is no docker here, or its daemon does not run: the image is not built")
         return [wheels]
     image = ["docker", "build", "--file", "docker/Dockerfile", "--tag", f"fairlane:{version}"]
     labels = [f"FAIRLANE_VERSION={version}", f"REVISION={_git('rev-parse', 'HEAD')}"]
     return [wheels, [*image, *(word for label in labels for word in ("--build-arg", label)), "."]]
+
+
+def _has_docker() -> bool:
+    """The command alone builds nothing."""
+    if shutil.which("docker") is None:
+        return False
+    return subprocess.run(["docker", "info"], capture_output=True, check=False).returncode == 0
 
 
 def _releases() -> list[dict[str, str]]:
