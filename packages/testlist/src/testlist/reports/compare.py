@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from testlist.model import Inventory
+from testlist.reports.common_keys import common_keys
 from testlist.reports.matching_files import likely_files
 from testlist.reports.matching_tests import by_place, in_order, without
 from testlist.reports.packed_rows import Book, Listed, Packer, Shelf, opened
@@ -140,7 +141,7 @@ def _note(
 def _elsewhere(found: Comparison, old: Shelf, gone: "array[int]", new: Shelf, come: "array[int]") -> None:
     """Tests of one name in different files: the first with the first."""
     waiting: dict[int, deque[int]] = {}
-    kept = {old.keys[number] for number in gone} & {new.keys[number] for number in come}
+    kept = common_keys((old.keys[number] for number in gone), (new.keys[number] for number in come))
     for number in sorted(gone):
         if old.keys[number] in kept:
             waiting.setdefault(old.keys[number], deque()).append(number)

@@ -4,6 +4,8 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, Protocol
 
+from testlist.reports.common_keys import common_keys
+
 #: a test that more files have than this tells nothing about which of them is which
 COMMON: Final = 16
 #: share of tests that two files must have in common to be the same file under another name
@@ -63,7 +65,7 @@ def _shares(
     gone: Mapping[str, File], come: Mapping[str, File], old: Iterable[str], new: Iterable[str]
 ) -> Iterator[tuple[float, str, str]]:
     """(negative share, path, path there) of files with enough tests in common."""
-    kept = _names(gone, old) & _names(come, new)
+    kept = common_keys(_names(gone, old), _names(come, new))
     if not kept:
         return
     paths = sorted(old)
@@ -85,5 +87,5 @@ def _shares(
                 yield -share, paths[place], target
 
 
-def _names(files: Mapping[str, File], paths: Iterable[str]) -> set[int]:
-    return {name for path in paths for name in files[path].names}
+def _names(files: Mapping[str, File], paths: Iterable[str]) -> Iterator[int]:
+    return (name for path in paths for name in files[path].names)
