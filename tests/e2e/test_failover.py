@@ -56,7 +56,7 @@ def test_with_a_synchronous_standby_nothing_that_was_accepted_is_lost_or_billed_
                 if number + 1 < ROUNDS:
                     pair.attach(f"after{number}", pair.made[number].port)
             client.end()
-            wait_for(service.is_idle, "every job to end")
+            wait_for(service.is_idle, "every job to end", seconds=600)
             assert service.bills() == {one.job_id: 1 for one in client.accepted}
             assert service.unknown(client) == []
             assert service.broken() == []
@@ -79,7 +79,7 @@ def test_an_asynchronous_standby_loses_what_it_had_not_received_and_the_rest_is_
             after = time.monotonic()
             wait_for(lambda: client.since(after), "jobs to be accepted again")
             client.end()
-            wait_for(service.is_idle, "every job to end")
+            wait_for(service.is_idle, "every job to end", seconds=600)
             lost = service.unknown(client)
             print(f"{len(client.accepted)} accepted, {len(lost)} of them lost")
             assert len(lost) >= ENOUGH
