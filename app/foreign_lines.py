@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, MutableMapping
 from typing import Any
 
-#: How our packages write a line: `event=heartbeat_failed leases=%d error=%r`.
+#: How our packages write a line: `event=renewal_failed error=%r`.
 _EVENT = "event="
 _FIELD = re.compile(r"(\w+)=(%[^\s%]*[a-z]|\S+)")
 #: What every record has, and Celery's own, which holds the arguments of a task.

@@ -34,7 +34,7 @@ def _usable() -> int:
 def _folders(proc: Path, cgroups: Path) -> Iterator[Path]:
     """The folders of this process' groups and of those around them, whose limits hold as well."""
     with suppress(OSError):
-        for line in proc.joinpath("self", "cgroup").read_bytes().splitlines():
+        for line in filter(None, proc.joinpath("self", "cgroup").read_bytes().split(b"\n")):
             _, controllers, path = os.fsdecode(line).split(":", 2)  # a folder may have any name
             mounted = cgroups / controllers  # version 2 names none
             own = mounted / path.lstrip("/")

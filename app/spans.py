@@ -19,7 +19,7 @@ from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
-from opentelemetry.sdk.trace.sampling import Decision, ParentBased, TraceIdRatioBased
+from opentelemetry.sdk.trace.sampling import DEFAULT_OFF, DEFAULT_ON, ParentBasedTraceIdRatio, TraceIdRatioBased
 from opentelemetry.trace import (
     INVALID_SPAN,
     Link,
@@ -35,8 +35,6 @@ from opentelemetry.trace import (
 from app.exchanges import Exchange
 from app.origins import Origin
 
-#: Of a trace that begins: what is current in the thread is none of its business.
-_NOWHERE = Context()
 SYSTEM = "celery_durable"
 #: The fact that says which delivery of its message one is.
 DELIVERIES = "delivery"
@@ -80,20 +78,23 @@ class SdkSpans:
         self._tracer = provider.get_tracer("fairlane", version("fairlane"))
         self._attempt: Span | None = None
         self._ids = provider.id_generator
+        has_ratio = type(provider.sampler) is ParentBasedTraceIdRatio
+        root = getattr(provider.sampler, "_root", None) if has_ratio else None
         #: With the usual samplers, what is below a span that is left out is left out too, and needs no span to say so:
         #: such spans took 3 % of an accept.
-        self._sampler = provider.sampler if isinstance(provider.sampler, ParentBased) else None
-        root = getattr(self._sampler, "_root", None)
+        self._follows = has_ratio or provider.sampler in (DEFAULT_ON, DEFAULT_OFF)
         #: Of the ids below which `parentbased_traceidratio` keeps a trace.  To ask it takes 40 us of an accept.
         self._bound = root.bound if isinstance(root, TraceIdRatioBased) else None
 
     def request_began(self, exchange: Exchange) -> None:
         """Begin the span of a request, which becomes the origin of what the request does."""
         origin = exchange.origin
-        if self._leaves_out(origin, exchange.method):
+        if self._is_left_out(origin):
             exchange.span = INVALID_SPAN
             exchange.origin = Origin(origin.request_id, origin.traceparent)
             return
+        if origin.is_new and isinstance(self._ids, GivenTraceIds):
+            self._ids.of_thread.given = int(origin.trace_id, 16)
         exchange.span = self._tracer.start_span(exchange.method, _within(origin), SpanKind.SERVER)
         exchange.origin = Origin(origin.request_id, _traceparent(exchange.span))
 
@@ -110,7 +111,7 @@ class SdkSpans:
     @contextmanager
     def sending(self, messages: Sequence[tuple[str, str]], origin: Origin | None) -> Iterator[list[Origin]]:
         """Spans of messages, for the time in which they are sent."""
-        if origin and messages and self._leaves_out(origin, "send"):
+        if origin and not origin.is_new and self._is_left_out(origin):
             yield [origin] * len(messages)
             return
         parent = _within(origin) if origin else Context()
@@ -122,22 +123,11 @@ class SdkSpans:
             for span in spans:
                 span.end()
 
-    def _leaves_out(self, origin: Origin, name: str) -> bool:
-        """Whether nobody keeps what is below the origin.  The next new trace of this thread has the origin's id."""
-        if self._sampler is None:
-            return False
+    def _is_left_out(self, origin: Origin) -> bool:
+        """Whether it is known that nobody keeps what is below the origin; of a new trace, by the origin's id."""
         if not origin.is_new:
-            return origin.is_left_out
-        trace_id = int(origin.trace_id, 16)
-        if self._bound is not None:
-            is_kept = trace_id & TraceIdRatioBased.TRACE_ID_LIMIT < self._bound
-        else:
-            is_kept = self._sampler.should_sample(_NOWHERE, trace_id, name).decision is not Decision.DROP
-        if not is_kept:
-            return True
-        if isinstance(self._ids, GivenTraceIds):
-            self._ids.of_thread.given = trace_id
-        return False
+            return self._follows and origin.is_left_out
+        return self._bound is not None and int(origin.trace_id, 16) & TraceIdRatioBased.TRACE_ID_LIMIT >= self._bound
 
     def _sent(self, queue: str, message_id: str, parent: Context) -> Span:
         facts = _facts_of_message("send", queue, message_id)

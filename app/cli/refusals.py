@@ -9,6 +9,8 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as NoConnectionError
 
 _MIGRATE = "run `fairlane migrate`, with the release that the service runs"
+#: It is stopped, has crashed or starts, or has no connection left.
+_OF_THE_SERVER = {"57P01", "57P02", "57P03", "53300"}
 _AWAY = "the database does not answer"
 #: SQLSTATE, or its class -> the message.  Other errors are our defects, and keep their traceback.
 _SAID = {
@@ -45,8 +47,12 @@ def sentence(error: BaseException) -> str | None:
 
 
 def is_away(error: BaseException) -> bool:
-    """Whether no server could be reached, or it ended the session: it may be back in a moment."""
-    return (sentence(error) or "").startswith(_AWAY)
+    """Whether no session could begin, or the server ended it: it may be back in a moment."""
+    return any(
+        isinstance(one, psycopg2.OperationalError | psycopg2.InterfaceError)
+        and (one.pgcode is None or one.pgcode.startswith("08") or one.pgcode in _OF_THE_SERVER)
+        for one in _causes(error)
+    )
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

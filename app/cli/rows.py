@@ -10,9 +10,10 @@ import click
 from rich.box import HEAVY_HEAD
 from rich.console import Console
 from rich.table import Column, Table
+from rich.text import Text
 
 #: Of a line that no terminal breaks, in characters.
-WIDEST = 1_000
+WIDEST = 100_000
 
 
 def show_rows(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], *, as_json: bool) -> None:
@@ -25,11 +26,11 @@ def show_rows(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], *, as_j
         console = Console(width=WIDEST)
     table = Table(*(Column(name, overflow="fold") for name in columns), box=HEAVY_HEAD if console.is_terminal else None)
     for row in rows:
-        table.add_row(*(_shown(row[name]) for name in columns))
+        table.add_row(*(Text(_shown(row[name])) for name in columns))  # which reads no markup
     console.print(table)
 
 
 def _shown(value: object) -> str:
     if isinstance(value, list | tuple):
         return ", ".join(map(str, value))
-    return "" if value is None else str(value)
+    return "" if value is None else " ".join(str(value).splitlines())

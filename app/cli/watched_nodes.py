@@ -47,9 +47,8 @@ class Watch:
             if found is None:
                 obeys_since = self.now()
             elif self._is_over(found) or self.now() - began >= self.seconds or self._disobeys(found, obeys_since):
-                for one in found:
-                    if one.state is NodeState.DEAD:
-                        self.say(said(one))
+                for name in self._gone():
+                    self.say(said(self._seen[name]))
                 return found
             self.wait(LOOK_SECONDS)  # between two looks: nobody announces the end of a drain
 
@@ -65,6 +64,8 @@ class Watch:
             self._is_away = True
             self._died = {}
             return None
+        if self._is_away:
+            self.say("the database answers again")
         self._is_away = False
         self._died = {one.name: self._died.get(one.name, self.now()) for one in found if one.state is NodeState.DEAD}
         for one in found:
@@ -74,8 +75,12 @@ class Watch:
         return found
 
     def _is_over(self, found: Sequence[NodeProgress]) -> bool:
-        gone = {name for name, since in self._died.items() if self.now() - since >= GONE_SECONDS}
+        gone = self._gone()
         return all(one.name in gone or one.state in self.wanted - {NodeState.DEAD} for one in found)
+
+    def _gone(self) -> set[str]:
+        """The dead nodes that have had the time to connect again."""
+        return {name for name, since in self._died.items() if self.now() - since >= GONE_SECONDS}
 
     def _disobeys(self, found: Sequence[NodeProgress], since: float) -> bool:
         serves = any(one.state is NodeState.SERVING for one in found)
@@ -114,6 +119,6 @@ def fault(one: NodeProgress, wanted: AbstractSet[NodeState]) -> str | None:
             f" waiting, or `fairlane undrain {one.name}`"
         )
     return (
-        f"{one.name} has not obeyed within {OBEY_SECONDS:g} s: its release does not know the command, or its event loop"
-        " is busy, and then it obeys as soon as it can"
+        f"{one.name} has not obeyed yet: its release does not know the command, or its event loop is busy, and then it"
+        " obeys as soon as it can"
     )

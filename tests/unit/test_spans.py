@@ -153,6 +153,16 @@ def test_the_share_of_traces_that_is_asked_for_is_kept_whole_and_under_the_id_of
     provider.shutdown()
 
 
+def test_messages_of_work_without_a_trace_are_traces_of_their_own(
+    spans: SdkSpans, exporter: InMemorySpanExporter
+) -> None:
+    origin = Origin.of_message(None, None)
+    for _ in range(2):
+        with spans.sending([("q", "7"), ("q", "8")], origin):
+            pass
+    assert len({span.context.trace_id for span in exporter.get_finished_spans()}) == 4
+
+
 def test_spans_are_made_where_an_endpoint_is_set_only(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in (*telemetry.ENDPOINTS, telemetry.DISABLED):
         monkeypatch.delenv(name, raising=False)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from service_harness.application import POLICY, SETTINGS, Web, resolve
+from sqlalchemy.exc import OperationalError
 from werkzeug.test import TestResponse
 
 from app.cli import main
@@ -115,6 +116,21 @@ def test_a_visitor_who_only_reads_leaves_nothing(web: Web) -> None:
         asked = web.client.post("/api/v1/quota/check", json={})
         assert asked.status_code == 200, asked.text
     assert rows(web, "SELECT count(*) FROM users") == before
+
+
+def test_a_person_hears_why_although_the_database_is_away_too(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
+    web.sign_in(web.user())
+    switch(web, on=True)
+    why = read_only.state(web.uow)
+    monkeypatch.setattr(read_only, "known", lambda _: why)
+
+    def away() -> None:
+        raise OperationalError("SELECT", {}, Exception("away"))
+
+    monkeypatch.setattr(auth, "identify_person", away)
+    refused = web.post("/analyses", repository="acme/shop")
+    assert_refused(refused)
+    assert REASON.rstrip(".") in refused.text
 
 
 def changes(web: Web) -> list[tuple[str, str]]:

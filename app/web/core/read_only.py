@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from flask import Flask, request
+from sqlalchemy.exc import SQLAlchemyError
 
 from app.services.operations import read_only
 from app.store.operations.read_only import ChangesState
@@ -34,7 +37,8 @@ def refuse_changes() -> None:
     why = no_changes()
     if why and (why.is_databases or request.endpoint not in auth.ONLY_ASKING):
         if request.blueprint == pages.name:
-            auth.identify_person()  # the page that says so shows who is signed in
+            with suppress(SQLAlchemyError):  # the page that says so shows who is signed in, if that is to be known
+                auth.identify_person()
         raise read_only.refuse(why)
 
 

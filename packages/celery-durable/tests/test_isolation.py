@@ -54,7 +54,7 @@ def test_every_session_of_the_transport_is_read_committed(strict: Standing) -> N
     assert worker.stop() == 0
     assert strict.query("SELECT DISTINCT level FROM levels") == [("read committed",)]
     assert "could not serialize" not in worker.text  # a beat that has a row locked refuses a claim, too
-    assert "heartbeat_failed" not in worker.text
+    assert "renewal_failed" not in worker.text
 
 
 def test_the_session_that_makes_a_queue_is_read_committed(strict: Standing) -> None:
