@@ -9,6 +9,7 @@ from array import array
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import compress
 from typing import Any
 
 from testlist.model import Inventory
@@ -84,7 +85,7 @@ def compare(before: Iterable[Listed], after: Iterable[Listed]) -> Comparison:
     unknown = {book.path for side in sides for book in side if book.skipped}
     old, new = (Shelf([book for book in side if book.path not in unknown]) for side in sides)
     found = Comparison.of(old, new, unknown)
-    gone, come = array("q"), array("q")
+    gone, come = array("i"), array("i")
     for one, other in paired(old, new):
         if one and other:
             _matched(found, one, other, gone, come)
@@ -138,16 +139,24 @@ def _note(
     )
 
 
+def _ascending(numbers: "array[int]", below: int) -> Iterator[int]:
+    """Different numbers in their order: a sorted list of 500,000 would take 20 MB."""
+    marks = bytearray(below)
+    for number in numbers:
+        marks[number] = 1
+    return compress(range(below), marks)
+
+
 def _elsewhere(found: Comparison, old: Shelf, gone: "array[int]", new: Shelf, come: "array[int]") -> None:
     """Tests of one name in different files: the first with the first."""
     waiting: dict[int, deque[int]] = {}
     kept = common_keys((old.keys[number] for number in gone), (new.keys[number] for number in come))
-    for number in sorted(gone):
+    for number in _ascending(gone, old.size):
         if old.keys[number] in kept:
             waiting.setdefault(old.keys[number], deque()).append(number)
         else:
             found.removed.add(number)
-    for number in sorted(come):
+    for number in _ascending(come, new.size):
         same = waiting.get(new.keys[number])
         if not same:
             found.added.add(number)

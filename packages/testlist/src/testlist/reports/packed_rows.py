@@ -34,7 +34,7 @@ class Book:
     blob_id: str
     skipped: str | None
     packed: bytes
-    keys: "array[int]"  # the class takes no parameter before Python 3.12
+    keys: "array[int] | memoryview[int]"  # the class takes no parameter before Python 3.12
     statuses: bytes
     first: int = 0  # number of its first row on the shelf
 
@@ -88,6 +88,9 @@ class Shelf:
             book.first = len(self.keys)
             self._firsts.append(book.first)
             self.keys.extend(book.keys)
+        keys = memoryview(self.keys)
+        for book in books:  # which need no keys of their own any more
+            book.keys = keys[book.first : book.first + len(book.keys)]
         self.statuses = b"".join(book.statuses for book in books)
 
     @property

@@ -2,6 +2,7 @@
 
 from array import array
 from collections.abc import Iterator, Sequence
+from operator import le
 from typing import NamedTuple, overload
 
 from testlist.reports.matching_tests import Row
@@ -20,7 +21,7 @@ class Rows(Sequence[Row]):
 
     def __init__(self, shelf: Shelf) -> None:
         self.shelf = shelf
-        self.numbers = array("q")
+        self.numbers = array("i")
 
     def add(self, number: int) -> None:
         """Take a row up."""
@@ -28,7 +29,8 @@ class Rows(Sequence[Row]):
 
     def sort(self) -> None:
         """Sort the rows by place."""
-        self.numbers = array("q", sorted(self.numbers))
+        if not all(map(le, self.numbers, self.numbers[1:])):  # a list of them takes five times as much
+            self.numbers = array("i", sorted(self.numbers))
 
     def path(self, index: int) -> str:
         """The file of a row."""
@@ -66,7 +68,7 @@ class Changes(Sequence[Change]):
         """Sort the pairs by the place of the newer test."""
         order = sorted(range(len(self)), key=self.after.numbers.__getitem__)
         for rows in (self.before, self.after):
-            rows.numbers = array("q", (rows.numbers[index] for index in order))
+            rows.numbers = array("i", (rows.numbers[index] for index in order))
 
     def path(self, index: int) -> str:
         """The newer file of a pair."""
