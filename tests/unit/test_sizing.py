@@ -131,8 +131,8 @@ def test_limits_of_control_groups_of_both_versions_and_of_those_around_them_are_
 def test_the_folder_of_a_control_group_may_have_any_name(tmp_path: Path) -> None:
     proc, cgroups = tmp_path / "proc", tmp_path / "cgroup"
     (proc / "self").mkdir(parents=True)
-    (proc / "self" / "cgroup").write_bytes(b"0::/caf\xe9\r\n")
-    folder = Path(os.fsdecode(os.fsencode(cgroups) + b"/caf\xe9\r"))
+    (proc / "self" / "cgroup").write_bytes(b"0::/jobs\xe9\r\n")
+    folder = Path(os.fsdecode(os.fsencode(cgroups) + b"/jobs\xe9\r"))
     folder.mkdir(parents=True)
     (folder / "memory.max").write_text("2000000\n")
     assert machine.read(proc, cgroups).memory == 2_000_000
