@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
+from durable_harness import broker as harness
 from durable_harness.broker import Broker
 from durable_harness.waiting import wait_for
 
@@ -16,6 +17,11 @@ BEATING = ("--heartbeat-interval", "1")
 #: So many attempts to connect are those of a heartbeat, and not of Celery itself, which looks for signals between them.
 ATTEMPTS = 5
 POOLS = ["prefork", *(pytest.param(pool, marks=pytest.mark.proof) for pool in ("threads", "solo"))]
+
+
+@pytest.fixture(autouse=True)
+def _beating(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(harness, "QUIET", BEATING)
 
 
 @contextmanager
@@ -37,7 +43,7 @@ def hear(port: socket.socket, attempts: int) -> None:
 
 @pytest.mark.parametrize("pool", POOLS)
 def test_a_worker_without_a_server_stops_at_a_signal(broker: Broker, pool: str) -> None:
-    worker = broker.worker("-P", pool, "-c", "2", quiet=BEATING)
+    worker = broker.worker("-P", pool, "-c", "2")
     with away(broker) as port:
         hear(port, ATTEMPTS)
         port.close()
@@ -48,7 +54,7 @@ def test_a_worker_without_a_server_stops_at_a_signal(broker: Broker, pool: str) 
 @pytest.mark.proof
 @pytest.mark.parametrize("pool", POOLS)
 def test_what_runs_without_a_server_may_end_first(broker: Broker, pool: str) -> None:
-    worker = broker.worker("-P", pool, "-c", "1", quiet=BEATING)
+    worker = broker.worker("-P", pool, "-c", "1")
     broker.send("nap", 6)
     wait_for(lambda: broker.started() == 1, "the task to run")
     with away(broker) as port:

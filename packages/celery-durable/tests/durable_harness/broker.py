@@ -115,20 +115,20 @@ class Broker:
             " WHERE datname = current_database() AND pid <> pg_backend_pid()"
         )
 
-    def worker(self, *arguments: str, ready: bool = True, quiet: tuple[str, ...] = QUIET, **environment: str) -> Worker:
+    def worker(self, *arguments: str, ready: bool = True, **environment: str) -> Worker:
         """Start one; -> when it consumes."""
-        worker = self.launch(*arguments, quiet=quiet, **environment)
+        worker = self.launch(*arguments, **environment)
         self.stack.callback(lambda: print(worker.text))
         self.stack.callback(worker.clear)
         if ready:
             wait_for(lambda: "ready." in worker.text, "a worker that consumes")
         return worker
 
-    def launch(self, *arguments: str, quiet: tuple[str, ...] = QUIET, **environment: str) -> Worker:
+    def launch(self, *arguments: str, **environment: str) -> Worker:
         """Start one; the caller sees to its end."""
         log = self.logs / f"worker{next(_numbers)}.log"
         log.touch()  # it is read at once
-        name = ("-A", PREFIX, "worker", "-l", "info", "-n", f"{log.stem}@test", *quiet)
+        name = ("-A", PREFIX, "worker", "-l", "info", "-n", f"{log.stem}@test", *QUIET)
         env = os.environ | {"BROKER_TEST_URL": self.url} | environment
         process = warm.start(IMPORTS, warm.Node((*name, *(arguments or ("-c", "2"))), env, ROOT, log))
         return Worker(process, log)
