@@ -5,7 +5,6 @@ on hostile text, and cannot be stopped from inside.
 """
 
 import codecs
-import json
 import signal
 import sys
 import unicodedata  # noqa: F401 - a codec asks for it when it meets the first \\N{…}, where nothing can be imported
@@ -16,6 +15,7 @@ from typing import BinaryIO, Final
 from testlist.languages import reader
 from testlist.model import Facts
 from testlist.reports.hints import hints, pattern_of
+from testlist.sandbox.plain_texts import plain_json
 from testlist.sandbox.text import Unreadable, utf8
 
 #: what `prepare` is told of an encoding: this and its name
@@ -58,7 +58,7 @@ def serve(requests: BinaryIO, answers: BinaryIO, seconds: float) -> None:
         language, size = line.decode("ascii").split()
         source = requests.read(int(size))
         signal.setitimer(signal.ITIMER_PROF, seconds)
-        answers.write(json.dumps(facts_of(source, language), separators=(",", ":")).encode() + b"\n")
+        answers.write(plain_json(facts_of(source, language)) + b"\n")
         answers.flush()
 
 
