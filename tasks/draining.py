@@ -16,7 +16,7 @@ _left: list[str] = []
 
 @control_command(variadic="nodes", signature="[HOST:PID … HOST:PID]")
 def drain(state: Any, nodes: Sequence[str], **_: Any) -> None:
-    """Take no more messages.  Those not begun go back at once, and what runs ends.  nodes: as operators see them."""
+    """Take no more messages; give back what has not begun, and let the rest end.  nodes: as operators see them."""
     if _own_name() in nodes:
         state.consumer.call_soon(_leave, state.consumer)
 

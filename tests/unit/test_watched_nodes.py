@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import psycopg2
@@ -19,7 +19,7 @@ AWAY = OperationalError("SELECT", {}, psycopg2.OperationalError("server closed t
 
 
 class NoTableError(psycopg2.ProgrammingError):
-    """As the server refuses a statement."""
+    """The error of a statement that reads a table which is not there."""
 
     pgcode = "42P01"
 
@@ -46,12 +46,14 @@ class Course:
             raise shown
         return [shown]
 
+    def now(self) -> float:
+        return self.passed
+
     def wait(self, seconds: float) -> None:
         self.passed += seconds
 
     def end(self) -> NodeProgress:
-        now: Callable[[], float] = lambda: self.passed  # noqa: E731
-        [found] = Watch(self.look, WANTED, self.seconds, self.told.append, now, self.wait).end()
+        [found] = Watch(self.look, WANTED, self.seconds, self.told.append, self.now, self.wait).end()
         return found
 
 

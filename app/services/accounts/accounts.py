@@ -129,7 +129,8 @@ def anonymous(uow: UnitOfWork, address: str, secret: str, *, now: datetime, only
         account = users.find(tx, user_id)
         if account is None and only_reads:
             free = plans.find(tx, Tier.FREE)
-            return Account(user_id, "anonymous", None, free, now, {}, None, False, False)
+            roles = {"is_operator": False, "is_read_only_operator": False}
+            return Account(user_id, "anonymous", None, free, now, {}, None, **roles)
         if account is None:
             users.add(tx, user_id, kind="anonymous", email=None, now=now)
             account = users.find(tx, user_id)

@@ -20,7 +20,7 @@ CHANGING = frozenset({"pages.come_back"})
 
 
 def init(app: Flask) -> None:
-    """Refuse changes before who asks is known, and give templates the state for their notice."""
+    """Refuse changes before anything else is checked, and give templates the state for their notice."""
     app.before_request(refuse_changes)
     app.context_processor(lambda: {"no_changes": no_changes})
 

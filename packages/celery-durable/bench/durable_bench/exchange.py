@@ -115,7 +115,7 @@ def _nanoseconds(pid: int) -> int:
 
 
 def working(messages: int, most: int) -> Callable[[Server], None]:
-    """-> let a server work off so many messages, at most so many at a time."""
+    """-> a function that claims and settles these messages on a server.  most: messages at a time."""
     return lambda server: server.work(messages, most)
 
 

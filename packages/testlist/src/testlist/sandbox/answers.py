@@ -5,6 +5,7 @@ import re
 from typing import Any, Final, NoReturn
 
 from testlist.model import LARGEST, Facts
+from testlist.sandbox.plain_texts import DOUBTFUL, NO_TEXT
 
 #: containers in containers; what readers answer has some twenty at most, but for configuration files
 DEPTH: Final = 200
@@ -18,7 +19,7 @@ LONGEST: Final = 400
 REASONS: Final = frozenset({"binary", "unreadable", "parse_failed"})
 
 #: seldom in an answer: a NUL or half a character, which no database takes, and long numbers
-_DOUBTFUL: Final = re.compile(rb"\\u0000|\\u[dD][89a-fA-F]|[0-9]{10}")
+_DOUBTFUL: Final = re.compile(DOUBTFUL.encode() + rb"|[0-9]{10}")
 
 
 class Unsound(ValueError):  # noqa: N818 - an outcome of an answer
@@ -92,7 +93,7 @@ def _plain(facts: Facts) -> None:
         elif isinstance(one, list):
             rest += one
         elif isinstance(one, str):
-            if "\0" in one or any("\ud800" <= letter <= "\udfff" for letter in one):
+            if NO_TEXT.search(one):
                 raise Unsound("a text that is none")
         elif isinstance(one, int) and abs(one) > LARGEST:
             raise Unsound("a large number")
