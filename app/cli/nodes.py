@@ -13,7 +13,7 @@ import click
 
 from app.cli.durations import DurationType
 from app.cli.rows import show_rows
-from app.cli.watched_nodes import OBEY_SECONDS, Watch, fault
+from app.cli.watched_nodes import OBEY_SECONDS, Watch, await_first_looks, fault
 from app.cli.wiring import actor, open_database
 from app.database import database_url
 from app.errors import Problem
@@ -49,6 +49,7 @@ def drain(node: str, timeout: timedelta, *, no_wait: bool, reason: str | None, a
     Exit code 1 if one still holds a job when the time is over, or ended before its jobs.
     """
     uow = open_database()
+    await_first_looks(lambda: draining.unknown(uow, node))
     names = draining.drain(uow, node, _teller(), actor=actor(), reason=reason)
     wanted = {NodeState.DRAINED, NodeState.DEAD} | ({NodeState.DRAINING} if no_wait else set())
     _wait(uow, names, wanted, timeout.total_seconds(), as_json=as_json)
@@ -60,6 +61,7 @@ def drain(node: str, timeout: timedelta, *, no_wait: bool, reason: str | None, a
 def undrain(node: str, *, as_json: bool) -> None:
     """Let a drained node, or all nodes of a host, take messages again."""
     uow = open_database()
+    await_first_looks(lambda: draining.unknown(uow, node))
     names = draining.undrain(uow, node, _teller(), actor=actor())
     _wait(uow, names, {NodeState.SERVING}, OBEY_SECONDS, as_json=as_json)
 

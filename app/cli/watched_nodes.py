@@ -19,6 +19,8 @@ LOOK_SECONDS = 0.5
 OBEY_SECONDS = 30.0
 #: A node that has lost its session connects again within this time; after it, it has ended.
 GONE_SECONDS = 15.0
+#: A node looks at its queues for the first time within this time of saying that it is ready, also on a busy machine.
+FIRST_LOOK_SECONDS = 5.0
 
 
 @dataclass
@@ -85,6 +87,17 @@ class Watch:
     def _disobeys(self, found: Sequence[NodeProgress], since: float) -> bool:
         serves = any(one.state is NodeState.SERVING for one in found)
         return serves and self.now() - since >= OBEY_SECONDS
+
+
+def await_first_looks(
+    unknown: Callable[[], Sequence[str]],
+    now: Callable[[], float] = time.monotonic,
+    wait: Callable[[float], None] = time.sleep,
+) -> None:
+    """Wait until the nodes that have just started read their queues, which a program that only sends never does."""
+    began = now()
+    while unknown() and now() - began < FIRST_LOOK_SECONDS:
+        wait(LOOK_SECONDS)
 
 
 def _with_loss(now: NodeProgress, before: NodeProgress | None) -> NodeProgress:

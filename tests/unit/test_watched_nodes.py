@@ -9,7 +9,7 @@ import psycopg2
 import pytest
 from sqlalchemy.exc import OperationalError, ProgrammingError
 
-from app.cli.watched_nodes import GONE_SECONDS, OBEY_SECONDS, Watch, fault
+from app.cli.watched_nodes import FIRST_LOOK_SECONDS, GONE_SECONDS, OBEY_SECONDS, Watch, await_first_looks, fault
 from app.services.operations.drain import NodeProgress
 from app.services.operations.nodes import NodeState
 
@@ -116,3 +116,32 @@ def test_an_error_that_waiting_does_not_mend_ends_the_command_at_once() -> None:
     with pytest.raises(ProgrammingError):
         course.end()
     assert course.passed == 5
+
+
+@dataclass
+class Start:
+    """A node that has looked at its queues after so many seconds; time passes by waiting."""
+
+    seconds: float
+    passed: float = 0
+
+    def unknown(self) -> list[str]:
+        return [NAME] if self.passed < self.seconds else []
+
+    def now(self) -> float:
+        return self.passed
+
+    def wait(self, seconds: float) -> None:
+        self.passed += seconds
+
+    def ends_at(self) -> float:
+        await_first_looks(self.unknown, self.now, self.wait)
+        return self.passed
+
+
+def test_a_node_that_has_just_started_is_waited_for() -> None:
+    assert [Start(0).ends_at(), Start(2).ends_at()] == [0, 2]
+
+
+def test_a_program_that_only_sends_is_not_waited_for_without_end() -> None:
+    assert Start(3600).ends_at() == FIRST_LOOK_SECONDS

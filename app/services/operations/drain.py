@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from app.errors import Message, NotFound
-from app.services.operations.nodes import NodeState, state_of, states
+from app.services.operations.nodes import Node, NodeState, state_of, states
 from app.store.core.unit_of_work import UnitOfWork
 from app.store.operations import audit_log
 
@@ -42,6 +42,14 @@ def undrain(uow: UnitOfWork, target: str, tell: Tell, *, actor: str) -> list[str
     return _tell(uow, target, tell, "node.undrain", actor, {})
 
 
+def unknown(uow: UnitOfWork, target: str) -> list[str]:
+    """The nodes of a target that have not looked at a queue yet: they start, or only send commands, and then never do.
+
+    target: as `drain`, which leaves them out.
+    """
+    return [node.name for node in states(uow) if node.is_alive and not _is_known(node) and _is_named(node.name, target)]
+
+
 def progress(uow: UnitOfWork, names: Sequence[str]) -> list[NodeProgress]:
     """How far each of these nodes is, in their order."""
     found = {node.name: NodeProgress(node.name, state_of(node), node.leased) for node in states(uow)}
@@ -49,9 +57,8 @@ def progress(uow: UnitOfWork, names: Sequence[str]) -> list[NodeProgress]:
 
 
 def _tell(uow: UnitOfWork, target: str, tell: Tell, action: str, actor: str, facts: dict[str, str]) -> list[str]:
-    # a program that only sends commands has a session, too, and reads no queue
-    living = [node.name for node in states(uow) if node.is_alive and (node.queues or node.is_draining)]
-    named = [name for name in living if target in (name, name.rpartition(":")[0])]
+    living = [node.name for node in states(uow) if node.is_alive and _is_known(node)]
+    named = [name for name in living if _is_named(name, target)]
     if not named:
         raise NotFound(
             Message(
@@ -65,3 +72,12 @@ def _tell(uow: UnitOfWork, target: str, tell: Tell, action: str, actor: str, fac
             audit_log.add(tx, actor, action, name, **facts)
     tell(action.removeprefix("node."), named)
     return named
+
+
+def _is_known(node: Node) -> bool:
+    """Whether it reads queues or drains.  A program that only sends commands has a session, too, and reads no queue."""
+    return bool(node.queues) or node.is_draining
+
+
+def _is_named(name: str, target: str) -> bool:
+    return target in (name, name.rpartition(":")[0])
