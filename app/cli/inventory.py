@@ -3,26 +3,52 @@
 from __future__ import annotations
 
 import click
-from testlist.reports.listing import FORMATS
+from testlist.reports.formats import FORMATS
 from testlist.sandbox import guard
 
 
 @click.command()
 @click.argument("path_or_url")
+@click.argument("paths", nargs=-1)
 @click.option("--commit", help="A commit, branch or tag, also HEAD~2 or the beginning of an id; default: HEAD.")
 @click.option(
+    "--base",
     "--compare",
-    "other",
-    help="Show how the tests differ between the commit and this one, or in a range: A..B, or A...B from where both"
+    "base",
+    help="Show how the tests differ from this commit to the other, or in a range: A..B, or A...B from where both"
     " began to differ.",
 )
 @click.option(
-    "--exit-code", is_flag=True, help="With --compare: exit with 1 if tests differ, with 3 if they cannot be compared."
+    "--only", multiple=True, metavar="FIELD=VALUE", help="List such tests only, as status=focused; repeatable."
 )
+@click.option(
+    "--exit-code",
+    is_flag=True,
+    help="Exit with 1 if tests differ, or with --only if there are any; with 3 on errors.",
+)
+@click.option("--fail-on-empty", is_flag=True, help="Exit with 1 if no test is listed.")
+@click.option("--fail-on-skipped-files", is_flag=True, help="Exit with 1 if a file could not be read.")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True)
-def inventory(path_or_url: str, commit: str | None, other: str | None, form: str, *, exit_code: bool) -> None:
-    """List the tests of a Git repository, without running them."""
+def inventory(
+    path_or_url: str,
+    paths: tuple[str, ...],
+    commit: str | None,
+    base: str | None,
+    only: tuple[str, ...],
+    form: str,
+    *,
+    exit_code: bool,
+    fail_on_empty: bool,
+    fail_on_skipped_files: bool,
+) -> None:
+    """List the tests of a Git repository, without running them.
+
+    PATHS are files, folders or patterns of the repository; without any, all of it is listed.
+    """
     guard.ready()  # it starts while settings and the engine are imported, which takes longer than a small repository
+    from testlist.arguments import CommandArguments  # noqa: PLC0415 - see above
+
     from app.cli.inventory_answer import run  # noqa: PLC0415 - see above
 
-    run(path_or_url, commit, other, form, exit_code=exit_code)
+    fails = {"fail_on_empty": fail_on_empty, "fail_on_skipped": fail_on_skipped_files}
+    run(path_or_url, CommandArguments(commit, base, form, only, paths, exit_code=exit_code, **fails))

@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import click
-from testlist import Inventory, InventoryError, Source
-from testlist.command import Answer, CommandArguments, answer, left_out, source_at, taken, unread
+from testlist import Inventory, InventoryError
+from testlist.arguments import READER_ENDED, CommandArguments
+from testlist.command import Answer, Place, answer, left_out, place_of, taken, unread, write
 from testlist.git.revisions import range_of
+from testlist.reports.selection import UsageError
 from testlist.sandbox.process import NoSandbox
 
 from app.adapters.git_sources import source_of
@@ -23,45 +26,48 @@ from app.settings import Settings, load
 PATH = re.compile(r"[./~]|[^:/]*$")
 
 
-def run(path_or_url: str, commit: str | None, other: str | None, form: str, *, exit_code: bool) -> None:
+def run(path_or_url: str, arguments: CommandArguments) -> None:
     """Answer on stdout, or end the process with a reason."""
-    arguments = CommandArguments(commit, other, form, exit_code)
     if arguments.mistake is not None:
         raise click.UsageError(arguments.mistake)
     settings = load()
     settle(settings)
     try:
-        source, ref = _source(path_or_url, settings)
-        if commit is None and range_of(other or "") is None:
-            arguments = CommandArguments(ref, other, form, exit_code)
+        (source, within), ref = _place(path_or_url, settings)
+        arguments.selection(within)  # refused before anything is read
+        if arguments.commit is None and range_of(arguments.base or "") is None:
+            arguments = replace(arguments, commit=ref)
         with ProgressBar() as bar:
             found = taken(source, arguments, bar)
+    except UsageError as error:
+        raise click.UsageError(str(error)) from None
     except InventoryError as error:
         click.echo(f"fairlane: {error.message} ({error.code})", err=True)
         sys.exit(arguments.failure)
     except NoSandbox as reason:
         raise missing(reason) from None
-    answered = _answer(found, arguments)
-    sys.stdout.writelines(answered.text)
-    sys.stdout.flush()
-    for line in (*left_out(source, arguments, found), *unread(found)):
+    answered = _answer(found, arguments, within)
+    if not write(answered.text):
+        sys.exit(READER_ENDED)
+    for line in (*left_out(source, arguments, found), *unread(found, arguments.form)):
         click.echo(line, err=True)
     sys.exit(answered.code)
 
 
-def _source(path_or_url: str, settings: Settings) -> tuple[Source, str | None]:
+def _place(path_or_url: str, settings: Settings) -> tuple[Place, str | None]:
     """Where the repository is, and the commit or branch that its address names."""
     path = Path(path_or_url)
     if path.exists() or PATH.match(path_or_url):
-        return source_at(path_or_url), None
+        return place_of(path_or_url), None
     address = parse_address(path_or_url, settings.allowed_git_hosts)
-    return source_of(address.repository, settings), address.commit or address.ref
+    return Place(source_of(address.repository, settings)), address.commit or address.ref
 
 
-def _answer(found: Sequence[Inventory], arguments: CommandArguments) -> Answer:
+def _answer(found: Sequence[Inventory], arguments: CommandArguments, within: str) -> Answer:
     """Render the inventories: as a drawn table on a terminal, as text that is easy to cut in a pipe."""
+    answered = answer(found, arguments, within)
     if len(found) > 1 or arguments.form != "table" or not sys.stdout.isatty():
-        return answer(found, arguments)
+        return answered
     from app.cli.tables import drawn  # noqa: PLC0415 - rich is slow to import, and programs do without it
 
-    return Answer([drawn(found[0])])
+    return Answer([drawn(arguments.selection(within).part(found[0]))], answered.code)

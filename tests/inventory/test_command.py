@@ -34,29 +34,29 @@ def test_a_pipe_gets_plain_text(repository: Path) -> None:
 
 
 def test_two_commits_are_compared(repository: Path) -> None:
-    assert run(str(repository), "--commit", "old", "--compare", "main").stdout.splitlines() == [
+    assert run(str(repository), "--base", "old").stdout.splitlines() == [
         "+ test_c.py:3 test_new",
         "> test_a.py:1 test_one -> test_b.py:1",
         "> test_a.py:3 test_two -> test_b.py:3",
         "1 added, 0 removed, 2 moved, 0 renamed, 0 status changed, 0 unchanged",
     ]
-    found = json.loads(run(str(repository), "--commit", "old", "--compare", "main", "--format", "json").stdout)
+    found = json.loads(run(str(repository), "--base", "old", "--format", "json").stdout)
     assert (found["before"], found["totals"]["moved"]) == (git(repository, "rev-parse", "old"), 2)
 
 
 def test_a_comparison_has_no_json_lines_and_an_unknown_commit_is_told(repository: Path) -> None:
-    assert run(str(repository), "--compare", "main", "--format", "jsonl").exit_code == 2
-    failed = run(str(repository), "--compare", "nowhere")
+    assert run(str(repository), "--base", "main", "--format", "jsonl").exit_code == 2
+    failed = run(str(repository), "--base", "nowhere")
     assert (failed.exit_code, "commit_not_found" in failed.stderr) == (1, True)
 
 
 @pytest.mark.parametrize(
     ("options", "code"),
     [
-        (["--compare", "old..main"], 0), (["--compare", "old..main", "--exit-code"], 1),
-        (["--compare", "main..@", "--exit-code"], 0), (["--commit", "old", "--compare", "main", "--exit-code"], 1),
-        (["--compare", "nowhere", "--exit-code"], 3), (["--exit-code"], 2),
-        (["--commit", "old", "--compare", "old..main"], 2),
+        (["--base", "old..main"], 0), (["--base", "old..main", "--exit-code"], 1),
+        (["--base", "main..@", "--exit-code"], 0), (["--base", "old", "--exit-code"], 1),
+        (["--base", "nowhere", "--exit-code"], 3), (["--exit-code"], 2),
+        (["--commit", "old", "--base", "old..main"], 2),
     ],
 )  # fmt: skip
 def test_a_change_has_an_exit_code_if_it_is_asked_for(repository: Path, options: list[str], code: int) -> None:
@@ -67,10 +67,10 @@ def test_a_range_of_three_dots_begins_where_both_sides_began_to_differ(repositor
     git(repository, "checkout", "--quiet", "-b", "side", "HEAD~1")
     (repository / "test_d.py").write_text("def test_side(): pass\n")
     commit(repository)
-    found = json.loads(run(str(repository), "--compare", "main...side", "--format", "json").stdout)
+    found = json.loads(run(str(repository), "--base", "main...side", "--format", "json").stdout)
     assert (found["before"], found["totals"]["added"]) == (git(repository, "rev-parse", "old"), 1)
     assert found["totals"]["moved"] == 0
-    two = json.loads(run(str(repository), "--compare", "main..", "--format", "json").stdout)
+    two = json.loads(run(str(repository), "--base", "main..", "--format", "json").stdout)
     assert (two["after"], two["totals"]["removed"]) == (git(repository, "rev-parse", "side"), 1)
 
 
@@ -85,10 +85,10 @@ def test_uncommitted_files_are_counted_where_head_is_read(repository: Path) -> N
     head = git(repository, "rev-parse", "HEAD")[:10]
     named = (["--commit", "@"], ["--commit", "HEAD~0"], ["--commit", git(repository, "branch", "--show-current")])
     compared = (
-        ["--compare", "old"],
-        ["--compare", "old.."],
-        ["--compare", "old...@"],
-        ["--commit", "old", "--compare", "HEAD"],
+        ["--base", "old"],
+        ["--base", "old.."],
+        ["--base", "old...@"],
+        ["--commit", "old", "--base", "HEAD"],
     )
     for options in ([], *named, *compared):
         said = run(str(repository), *options).stderr

@@ -113,7 +113,7 @@ _DIFFERENT = text("""
      WHERE f.analysis_id = :analysis_id
        AND (f.skipped IS NOT NULL OR o.file_inventory_id IS DISTINCT FROM f.file_inventory_id)
      ORDER BY f.last_ordinal, f.position""")
-_FETCH = text("FETCH 50 FROM different")  # some 5,000 tests, 4 MB
+_FETCH = text("FETCH 20 FROM different")  # some 2,000 tests, 1.6 MB
 _CLOSE = text("CLOSE different")
 _SAME = text("""
     SELECT coalesce(sum(i.total_tests), 0) FROM analysis_files f

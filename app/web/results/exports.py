@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-import re
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -15,6 +12,7 @@ from uuid import UUID
 from xml.sax.saxutils import quoteattr
 
 from flask import Response
+from testlist.reports.csv_rows import COLUMNS, csv_line
 
 from app.concurrency import Lane
 from app.services.results import read_tests
@@ -30,11 +28,8 @@ from app.web.limits.read_costs import EXPORT_PATIENCE, LIGHT, PER_UNIT, exported
 ExportRow = dict[str, Any]
 ExportRows = Iterator[ExportRow]
 
-COLUMNS = ("file", "line", "suites", "name", "framework", "status", "kind", "dynamic", "cases", "conditional")
 #: Why a test of a JUnit export has no outcome, unless its own source skips it.
 NOT_RUN = "not run: inventory only"
-# a spreadsheet treats a cell that starts with these as a formula (the full-width ones after normalisation)
-_FORMULA = re.compile(r"^\s*[=+\-@\t\r\n＝＋－＠]")  # noqa: RUF001
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +85,9 @@ def test_json(found: TestInFile) -> dict[str, Any]:
 
 def as_csv(rows: ExportRows) -> Iterator[str]:
     """RFC 4180 with a header line; cells that look like formulas are turned into text."""
-    yield _csv_line(list(COLUMNS))
+    yield csv_line(COLUMNS)
     for row in rows:
-        yield _csv_line([_cell(row.get(column)) for column in COLUMNS])
+        yield csv_line(_cell(row.get(column)) for column in COLUMNS)
 
 
 def as_ndjson(rows: ExportRows) -> Iterator[str]:
@@ -133,17 +128,10 @@ def _testcase(file: str, test: ExportRow) -> str:
     return f"{opening}>{inside}</testcase>\n"
 
 
-def _csv_line(cells: list[str]) -> str:
-    line = io.StringIO()
-    csv.writer(line).writerow(cells)
-    return line.getvalue()
-
-
 def _cell(value: object) -> str:
     if isinstance(value, int | None):
         return "" if value is None else str(value).lower()
-    text = visible(" > ".join(map(str, value)) if isinstance(value, list) else str(value))
-    return f"'{text}" if _FORMULA.match(text) else text
+    return visible(" > ".join(map(str, value)) if isinstance(value, list) else str(value))
 
 
 def _attribute(text: str) -> str:

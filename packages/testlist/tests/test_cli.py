@@ -3,9 +3,11 @@
 import json
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+from testlist import PARSER_VERSION
 from testlist.cli import main
 from testlist_harness.repositories import MakeRepository, commit, git
 
@@ -29,8 +31,11 @@ def test_tests_go_to_stdout_and_files_that_were_not_read_to_stderr(
 
 
 def test_two_commits_are_compared(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([str(repository), "--commit", "old", "--compare", "main"]) == 0
-    assert capsys.readouterr().out.splitlines()[0] == "+ test_a.py:2 test_two"
+    for base in (["--base", "old"], ["--compare", "old", "--commit", "main"], ["--base", "old..main"]):
+        assert main([str(repository), *base]) == 0
+        assert capsys.readouterr().out.splitlines()[0] == "+ test_a.py:2 test_two"
+    assert main([str(repository), "--commit", "old", "--base", "main"]) == 0
+    assert capsys.readouterr().out.splitlines()[0] == "- test_a.py:2 test_two"
 
 
 def test_an_unknown_commit_is_told_in_one_line(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -42,9 +47,98 @@ def test_an_unknown_commit_is_told_in_one_line(repository: Path, capsys: pytest.
 
 def test_json_lines_cannot_compare(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as left:
-        main([str(repository), "--compare", "main", "--format", "jsonl"])
+        main([str(repository), "--base", "main", "--format", "jsonl"])
     assert left.value.code == 2
-    assert "--compare needs --format table or json." in capsys.readouterr().err
+    assert "--base needs --format table or json." in capsys.readouterr().err
+
+
+def test_a_folder_of_a_repository_stands_for_the_repository_around_it(
+    make_repository: MakeRepository, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory = make_repository({"test_a.py": "def test_a(): pass\n", "sub/test_b.py": "def test_b(): pass\n"})
+    monkeypatch.chdir(directory / "sub")
+    for arguments, names in (
+        ([], ["test_b", "test_a"]),
+        (["--", "test_b.py"], ["test_b"]),
+        (["..", "--", "sub"], ["test_b"]),
+        (["--", "../test_a*"], ["test_a"]),
+    ):
+        assert main(["--format", "jsonl", *arguments]) == 0
+        assert [json.loads(line)["name"] for line in capsys.readouterr().out.splitlines()] == names
+    assert main(["--", "../../elsewhere"]) == 2
+    assert "'../../elsewhere' lies outside of the repository" in capsys.readouterr().err
+
+
+def test_a_folder_without_a_repository_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(tmp_path)]) == 1
+    assert capsys.readouterr().err == "testlist: This directory is not a Git repository. (repository_not_found)\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        (["--only", "status=focused", "--exit-code"], 0),
+        (["--only", "status=active", "--exit-code"], 1),
+        (["--only", "status=focused", "--fail-on-empty"], 1),
+        (["--fail-on-empty"], 0),
+        (["--fail-on-skipped-files"], 1),
+        (["--fail-on-skipped-files", "--", "test_a.py"], 0),
+        (["--base", "old", "--only", "status=skipped", "--exit-code"], 0),
+        (["--base", "old", "--exit-code"], 1),
+        (["--fail-on-empty", "--commit", "nowhere"], 3),
+    ],
+)
+def test_what_is_found_can_be_the_exit_code(repository: Path, options: list[str], code: int) -> None:
+    assert main([str(repository), *options]) == code
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--only", "status"], "--only 'status': expected FIELD=VALUE with one of the fields status, kind, framework"),
+        (["--only", "status=green"], "a status is one of active, skipped, todo, focused, xfail."),
+        (["--only", "framework=x"], "a framework is one of "),
+        (["--exit-code"], "--exit-code needs --base, to say whether tests differ, or --only"),
+    ],
+)
+def test_wrong_usage_is_told_with_what_is_allowed(
+    options: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as left:
+        main(options)
+    assert left.value.code == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_reader_that_ends_early_is_no_fault(make_repository: MakeRepository) -> None:
+    directory = make_repository({"test_a.py": "".join(f"def test_{n}(): pass\n" for n in range(5_000))})
+    argv = [sys.executable, "-m", "testlist", str(directory), "--format", "jsonl"]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as command:
+        assert command.stdout is not None
+        assert command.stderr is not None
+        assert json.loads(command.stdout.readline())["name"] == "test_0"
+        command.stdout.close()
+        assert (command.stderr.read(), command.wait()) == ("", 141)
+
+
+def test_languages_that_are_not_read_are_told_where_the_format_does_not(
+    make_repository: MakeRepository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    directory = make_repository({"test_a.py": "def test_a(): pass\n", "a_test.exs": ""})
+    said = "not searched, as no framework of their language is known here: 1 Elixir files\n"
+    for form in ("jsonl", "csv"):
+        assert main([str(directory), "--format", form]) == 0
+        assert capsys.readouterr().err == said
+    assert main([str(directory)]) == 0
+    shown = capsys.readouterr()
+    assert (shown.out.endswith(said), shown.err) == (True, "")
+
+
+def test_the_versions_and_the_schema_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"testlist {version('testlist')}, rules {PARSER_VERSION}\n"
+    assert main(["--schema"]) == 0
+    assert json.loads(capsys.readouterr().out)["title"] == "An inventory of tests"
 
 
 def test_only_languages_of_the_commit_are_imported(repository: Path) -> None:

@@ -17,7 +17,8 @@ from testlist import (
     fetched,
     inventory,
 )
-from testlist.reports.listing import jsonl, render, totals
+from testlist.reports.formats import render
+from testlist.reports.listing import jsonl, totals
 from testlist_harness.githost import serving
 from testlist_harness.repositories import MakeRepository, TakeInventory, commit, git
 

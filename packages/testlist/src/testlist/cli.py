@@ -1,37 +1,72 @@
-"""`testlist PATH_OR_URL`: the inventory of one commit on the command line, or how two commits differ."""
+"""`testlist`: the inventory of one commit on the command line, or how two commits differ."""
 
 import argparse
 import sys
 from collections.abc import Sequence
+from typing import Final
 
-from testlist.reports.listing import FORMATS
+from testlist.reports.formats import FORMATS
 from testlist.sandbox import guard
+
+EPILOG = "Paths after -- are files, folders or patterns below PATH_OR_URL: testlist -- tests 'src/*_test.go'"
+
+FLAGS: Final = {
+    "--exit-code": "exit with 1 if tests differ, or with --only if there are any; with 3 on errors",
+    "--fail-on-empty": "exit with 1 if no test is listed",
+    "--fail-on-skipped-files": "exit with 1 if a file could not be read",
+    "--no-sandbox": "run git and the parsers without a sandbox",
+    "--schema": "print the JSON Schema of --format json, and end",
+    "--version": "print the versions of the package and of its rules, and end",
+}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Answer one command line; the exit code."""
-    parser = argparse.ArgumentParser(
-        "testlist", description="List the tests of a Git repository, without running them."
-    )
-    parser.add_argument("path_or_url", help="a repository on this machine, or its https address")
-    parser.add_argument("--commit", help="a commit, branch or tag, also HEAD~2; default: HEAD")
-    parser.add_argument(
-        "--compare", help="show how the tests differ between the commit and this one, or in a range A...B"
-    )
-    parser.add_argument(
-        "--exit-code", action="store_true", help="with --compare: exit with 1 if tests differ, with 3 on errors"
-    )
-    parser.add_argument("--format", choices=FORMATS, default="table")
-    parser.add_argument("--no-sandbox", action="store_true", help="run git and the parsers without a sandbox")
-    given = parser.parse_args(argv)
+    words = list(sys.argv[1:] if argv is None else argv)
+    end = words.index("--") if "--" in words else len(words)
+    parser = _parser()
+    given = parser.parse_args(words[:end])
+    if given.version or given.schema:
+        from testlist.about import schema, version_line  # noqa: PLC0415 - what few ask for
+
+        sys.stdout.write(version_line() if given.version else schema())
+        return 0
     guard.use_sandbox(on=not given.no_sandbox)
     guard.ready()  # it starts while the engine is imported: a fifth of the time that a small repository takes
-    from testlist.command import CommandArguments, run  # noqa: PLC0415 - see above
+    from testlist.arguments import CommandArguments  # noqa: PLC0415 - see above
+    from testlist.command import run  # noqa: PLC0415 - see above
 
-    arguments = CommandArguments(given.commit, given.compare, given.format, given.exit_code)
+    arguments = CommandArguments(
+        given.commit,
+        given.base,
+        given.format,
+        only=tuple(given.only),
+        paths=tuple(words[end + 1 :]),
+        exit_code=given.exit_code,
+        fail_on_empty=given.fail_on_empty,
+        fail_on_skipped=given.fail_on_skipped_files,
+    )
     if arguments.mistake is not None:
         parser.error(arguments.mistake)
     code, said = run(given.path_or_url, arguments)
     if said is not None:
         sys.stderr.write(f"testlist: {said}\n")
     return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "testlist",
+        description="List the tests of a Git repository, without running them.",
+        epilog=EPILOG,
+        usage="%(prog)s [options] [PATH_OR_URL] [-- PATH ...]",
+    )
+    add = parser.add_argument
+    add("path_or_url", nargs="?", default=".", help="a folder in a repository (default: this one), or an https address")
+    add("--commit", help="a commit, branch or tag, also HEAD~2; default: HEAD")
+    add("--base", "--compare", help="show how tests differ from this commit to the other, or in a range A..B or A...B")
+    add("--only", action="append", default=[], metavar="FIELD=VALUE", help="as status=focused; repeatable")
+    add("--format", choices=FORMATS, default="table")
+    for name, text in FLAGS.items():
+        add(name, action="store_true", help=text)
+    return parser

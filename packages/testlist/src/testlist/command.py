@@ -1,52 +1,29 @@
 """What a command line asks of the engine, and the answer: the inventory of one commit, or how two commits differ."""
 
 import json
+import os
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
+from testlist.arguments import FOUND, READER_ENDED, WRONG_USAGE, CommandArguments
 from testlist.engine import inventory
 from testlist.errors import InventoryError
+from testlist.git.around import around
 from testlist.git.fetch import Source, common_ancestor, fetched, resolve
 from testlist.git.revisions import range_of
 from testlist.git.worktree import changed
 from testlist.model import Inventory
 from testlist.progress import Checkpoint, silent
 from testlist.reports.compare import Comparison, compare, listed
-from testlist.reports.listing import comparison, render, skipped
+from testlist.reports.formats import COMPLETE, render
+from testlist.reports.listing import SCHEMA_VERSION, comparison, skipped
+from testlist.reports.listing import unread as unread_languages
+from testlist.reports.selection import UsageError
 from testlist.sandbox.process import NoSandbox
-
-#: exit codes: as `git diff --exit-code`, and one for what could not be compared
-DIFFERENT, NOT_COMPARED = 1, 3
-
-
-@dataclass(frozen=True, slots=True)
-class CommandArguments:
-    """What a command line asks for.  commit: None is HEAD; other: a commit to compare with, or a range.
-
-    exit_code: whether the exit code says that tests differ.
-    """
-
-    commit: str | None = None
-    other: str | None = None
-    form: str = "table"
-    exit_code: bool = False
-
-    @property
-    def mistake(self) -> str | None:
-        """Why it cannot be answered, if so."""
-        if self.other is None:
-            return "--exit-code needs --compare." if self.exit_code else None
-        if self.commit is not None and range_of(self.other) is not None:
-            return "--compare with a range names both commits: leave --commit out."
-        return "--compare needs --format table or json." if self.form == "jsonl" else None
-
-    @property
-    def failure(self) -> int:
-        """The exit code if it cannot be answered."""
-        return NOT_COMPARED if self.exit_code else 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,45 +34,62 @@ class Answer:
     code: int = 0
 
 
-def source_at(path_or_url: str) -> Source:
-    """A repository on this machine, or at an https address.  Raises: InventoryError."""
+class Place(NamedTuple):
+    """Where the repository is.  within: the folder of it that was named, from its root; empty for the root."""
+
+    source: Source
+    within: str = ""
+
+
+def place_of(path_or_url: str) -> Place:
+    """The repository around a folder of this machine, or at an https address.  Raises: InventoryError."""
     path = Path(path_or_url)
     if path.is_dir():
-        return Source.local(path)
+        folder = path.resolve()
+        root = around(folder)
+        return Place(Source.local(root), "" if root == folder else folder.relative_to(root).as_posix())
     if "://" not in path_or_url:
         what = "is a file, not a repository" if path.exists() else "does not exist"
         raise InventoryError("repository_not_found", f"The path {path_or_url!r} {what}.")
-    return Source.remote(path_or_url)
+    return Place(Source.remote(path_or_url))
 
 
 def taken(source: Source, arguments: CommandArguments, checkpoint: Checkpoint = silent) -> list[Inventory]:
     """The inventory that is asked for, or the two.  Raises: InventoryError, NoSandbox."""
-    wanted = range_of(arguments.other) if arguments.other is not None else None
+    wanted = range_of(arguments.base) if arguments.base is not None else None
     if wanted is not None:
         before, after = (resolve(source, side, checkpoint=checkpoint)[0] for side in wanted[:2])
         if wanted.from_base:
             before = common_ancestor(source, (before, after), checkpoint=checkpoint)
         return [_take(source, commit, checkpoint) for commit in (before, after)]
-    commits = [arguments.commit] if arguments.other is None else [arguments.commit, arguments.other]
+    commits = [arguments.commit] if arguments.base is None else [arguments.base, arguments.commit]
     return [_take(source, commit, checkpoint) for commit in commits]
 
 
-def answer(found: Sequence[Inventory], arguments: CommandArguments) -> Answer:
-    """What is printed, and the exit code."""
-    if len(found) == 1:
-        return Answer(render(found[0], arguments.form))
-    before, after = found
-    changes = compare(listed(before), listed(after))
-    differs = arguments.exit_code and any(count for name, count in changes.totals().items() if name != "unchanged")
-    return Answer([_compared(changes, before, after, arguments.form)], DIFFERENT if differs else 0)
+def answer(found: Sequence[Inventory], arguments: CommandArguments, within: str = "") -> Answer:
+    """What is printed, and the exit code.  within: the folder that paths are relative to.  Raises: UsageError."""
+    parts = [arguments.selection(within).part(one) for one in found]
+    last = parts[-1]
+    if len(parts) == 1:
+        text, is_found = render(last, arguments.form), bool(last.tests)
+    else:
+        changes = compare(listed(parts[0]), listed(last))
+        is_found = any(count for name, count in changes.totals().items() if name != "unchanged")
+        text = iter([_compared(changes, parts[0], last, arguments.form)])
+    fails = (
+        (arguments.exit_code and is_found)
+        or (arguments.fail_on_empty and not last.tests)
+        or (arguments.fail_on_skipped and any(file.skipped for one in parts for file in one.files))
+    )
+    return Answer(text, FOUND if fails else 0)
 
 
 def left_out(source: Source, arguments: CommandArguments, found: Sequence[Inventory]) -> Iterator[str]:
     """A line for stderr if HEAD was read, by whatever name, where the work tree differs from it."""
     if source.path is None:
         return
-    head = found[0].commit  # as it is nearly always, so that no git has to be asked
-    if arguments.commit is not None or range_of(arguments.other or "") is not None:
+    head = found[-1].commit  # as it is nearly always, so that no git has to be asked
+    if arguments.commit is not None or range_of(arguments.base or "") is not None:
         try:
             head, _ = resolve(source, None)
         except InventoryError:  # HEAD is of a branch without commits
@@ -105,25 +99,42 @@ def left_out(source: Source, arguments: CommandArguments, found: Sequence[Invent
         yield f"{files} not read: this is commit {head[:10]}, not the work tree"
 
 
-def unread(found: Iterable[Inventory]) -> Iterator[str]:
-    """The lines for stderr: files that were not read, each once."""
+def unread(found: Sequence[Inventory], form: str) -> Iterator[str]:
+    """The lines for stderr: files that were not read, each once, and languages, where the format does not say it."""
     yield from (f"skipped {line}" for line in dict.fromkeys(line for one in found for line in skipped(one)))
+    if form not in COMPLETE:
+        yield from unread_languages(found[-1].unread)
+
+
+def write(text: Iterable[str]) -> bool:
+    """Write on stdout; False if its reader has ended, as `head` does."""
+    try:
+        sys.stdout.writelines(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Python would say so once more when it ends
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return False
+    return True
 
 
 def run(path_or_url: str, arguments: CommandArguments) -> tuple[int, str | None]:
     """Answer on stdout, with the unread files on stderr.  -> the exit code, and what went wrong, if something did."""
     try:
-        source = source_at(path_or_url)
+        source, within = place_of(path_or_url)
+        arguments.selection(within)  # refused before anything is read
         found = taken(source, arguments)
+    except UsageError as error:
+        return WRONG_USAGE, str(error)
     except InventoryError as error:
         return arguments.failure, f"{error.message} ({error.code})"
     except NoSandbox as reason:
         said = f"no sandbox is available for git and the parsers: {reason}; --no-sandbox runs them without one"
         return arguments.failure, said
-    answered = answer(found, arguments)
-    sys.stdout.writelines(answered.text)
-    sys.stdout.flush()
-    sys.stderr.writelines(f"{line}\n" for line in (*left_out(source, arguments, found), *unread(found)))
+    answered = answer(found, arguments, within)
+    if not write(answered.text):
+        return READER_ENDED, None
+    sys.stderr.writelines(f"{line}\n" for line in (*left_out(source, arguments, found), *unread(found, arguments.form)))
     return answered.code, None
 
 
@@ -137,5 +148,5 @@ def _take(source: Source, ref: str | None, checkpoint: Checkpoint) -> Inventory:
 def _compared(changes: Comparison, before: Inventory, after: Inventory, form: str) -> str:
     if form == "table":
         return comparison(changes)
-    commits = {"before": before.commit, "after": after.commit}
+    commits = {"schema_version": SCHEMA_VERSION, "before": before.commit, "after": after.commit}
     return f"{json.dumps(commits | changes.document(), ensure_ascii=False, indent=1)}\n"

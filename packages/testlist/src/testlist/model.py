@@ -1,7 +1,7 @@
 """What the engine hands out: tests, the files they stand in, and the whole of one commit."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from operator import attrgetter
 from typing import Any, Final, NamedTuple, Protocol
@@ -122,9 +122,9 @@ class Inventory(NamedTuple):
     unread: Mapping[str, int] = {}
 
     @property
-    def tests(self) -> Iterator[Test]:
+    def tests(self) -> tuple[Test, ...]:
         """All rows, by path, line and column."""
-        return chain.from_iterable(file.tests for file in self.files)
+        return tuple(chain.from_iterable(file.tests for file in self.files))
 
     def summary(self) -> dict[str, Any]:
         """Totals.  files: those with tests; subtests count with their test; by_directory: direct children only.
@@ -143,6 +143,6 @@ class Inventory(NamedTuple):
         }
 
 
-def tally(names: Iterator[str]) -> dict[str, int]:
+def tally(names: Iterable[str]) -> dict[str, int]:
     """Count names, sorted by name so that two runs print the same."""
     return dict(sorted(Counter(names).items()))

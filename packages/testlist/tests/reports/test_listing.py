@@ -4,7 +4,8 @@ import json
 
 import pytest
 from testlist import FileInventory, Inventory, Test
-from testlist.reports.listing import FORMATS, render, skipped
+from testlist.reports.formats import FORMATS, render
+from testlist.reports.listing import skipped
 
 TESTS = (
     Test("a.py", "pytest", (), "test_a", 3, dynamic=True, cases=2),

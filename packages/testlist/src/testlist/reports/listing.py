@@ -1,4 +1,4 @@
-"""An inventory as text: JSON lines, JSON, or a table."""
+"""An inventory as text: JSON lines, JSON, or a table; and how two differ, as lines for people."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -7,12 +7,8 @@ from typing import Any, Final
 from testlist.model import Inventory, Test
 from testlist.reports.compare import Comparison
 
-FORMATS: Final = ("table", "jsonl", "json")
-
-
-def render(inventory: Inventory, form: str) -> Iterator[str]:
-    """Render in one of FORMATS, piece by piece: 100,000 tests are 60 MB.  Any output ends with a newline."""
-    return {"table": table, "jsonl": jsonl, "json": document}[form](inventory)
+#: of the JSON document and of JSON lines (inventory.schema.json); raised when a member goes or means something else
+SCHEMA_VERSION: Final = 1
 
 
 def jsonl(inventory: Inventory) -> Iterator[str]:
@@ -21,8 +17,13 @@ def jsonl(inventory: Inventory) -> Iterator[str]:
 
 
 def document(inventory: Inventory) -> Iterator[str]:
-    """One JSON object, a row a line: commit, parser version, summary, tests, files with hints, skipped files."""
-    head = {"commit": inventory.commit, "parser_version": inventory.parser_version, "summary": inventory.summary()}
+    """One JSON object, a row a line, as inventory.schema.json describes it."""
+    head = {
+        "schema_version": SCHEMA_VERSION,
+        "commit": inventory.commit,
+        "parser_version": inventory.parser_version,
+        "summary": inventory.summary(),
+    }
     lists: dict[str, Iterator[dict[str, object]]] = {
         "tests": (test.row() for test in inventory.tests),
         "files": (

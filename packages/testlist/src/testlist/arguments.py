@@ -1,0 +1,52 @@
+"""What a command line asks of the engine, and why that cannot be answered, if so."""
+
+from dataclasses import dataclass
+
+from testlist.git.revisions import range_of
+from testlist.reports.formats import COMPARABLE
+from testlist.reports.selection import Selection, mistake_in
+
+#: exit codes: as `git diff --exit-code`, of argparse, for what could not be looked at, and as a shell says SIGPIPE
+FOUND, WRONG_USAGE, NOT_LOOKED_AT, READER_ENDED = 1, 2, 3, 141
+
+NEEDED = "--exit-code needs --base, to say whether tests differ, or --only, to say whether there are such."
+
+
+@dataclass(frozen=True, slots=True)
+class CommandArguments:
+    """What a command line asks for.
+
+    commit: None is HEAD; base: a commit to compare with, or a range of two; form: one of FORMATS; only: as
+    `reports.selection` reads them; paths: of files or folders, as patterns.
+    exit_code: whether the exit code says that tests differ, or with `only`, that there are such tests;
+    fail_on_empty: that no test is listed; fail_on_skipped: that a file could not be read.
+    """
+
+    commit: str | None = None
+    base: str | None = None
+    form: str = "table"
+    only: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    exit_code: bool = False
+    fail_on_empty: bool = False
+    fail_on_skipped: bool = False
+
+    @property
+    def mistake(self) -> str | None:
+        """Why it cannot be answered, if so."""
+        if wrong := mistake_in(self.only):
+            return wrong
+        if self.base is None:
+            return NEEDED if self.exit_code and not self.only else None
+        if self.commit is not None and range_of(self.base) is not None:
+            return "--base with a range names both commits: leave --commit out."
+        return None if self.form in COMPARABLE else f"--base needs --format {' or '.join(COMPARABLE)}."
+
+    @property
+    def failure(self) -> int:
+        """The exit code if it cannot be answered."""
+        return NOT_LOOKED_AT if self.exit_code or self.fail_on_empty or self.fail_on_skipped else 1
+
+    def selection(self, within: str = "") -> Selection:
+        """Which tests are asked for.  within: the folder that paths are relative to.  Raises: UsageError."""
+        return Selection.of(self.only, self.paths, within)

@@ -1,0 +1,35 @@
+"""An inventory as comma-separated values, for spreadsheets (RFC 4180, with a header line)."""
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from testlist.model import Inventory
+from testlist.reports.listing import printable
+
+COLUMNS: Final = ("file", "line", "suites", "name", "framework", "status", "kind", "dynamic", "cases", "conditional")
+# a spreadsheet treats a cell that starts with these as a formula (the full-width ones after normalisation)
+_FORMULA: Final = re.compile(r"^\s*[=+\-@\t\r\n＝＋－＠]")  # noqa: RUF001
+
+
+def csv_rows(inventory: Inventory) -> Iterator[str]:
+    """One line a test."""
+    yield csv_line(COLUMNS)
+    for test in inventory.tests:
+        row = test.row()
+        yield csv_line(_cell(row[column]) for column in COLUMNS)
+
+
+def csv_line(cells: Iterable[str]) -> str:
+    """One line, with its end.  Cells that look like formulas are turned into text."""
+    line = io.StringIO()
+    csv.writer(line).writerow([f"'{cell}" if _FORMULA.match(cell) else cell for cell in cells])
+    return line.getvalue()
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, int | None):
+        return "" if value is None else str(value).lower()
+    return printable(" > ".join(value) if isinstance(value, list) else str(value))
