@@ -50,5 +50,8 @@ def inventory(
 
     from app.cli.inventory_answer import run  # noqa: PLC0415 - see above
 
-    fails = {"fail_on_empty": fail_on_empty, "fail_on_skipped": fail_on_skipped_files}
-    run(path_or_url, CommandArguments(commit, base, form, only, paths, exit_code=exit_code, **fails))
+    arguments = CommandArguments(
+        commit, base, form, only, paths,
+        exit_code=exit_code, fail_on_empty=fail_on_empty, fail_on_skipped=fail_on_skipped_files,
+    )  # fmt: skip
+    run(path_or_url, arguments)

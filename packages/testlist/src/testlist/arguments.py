@@ -1,6 +1,7 @@
 """What a command line asks of the engine, and why that cannot be answered, if so."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from testlist.git.revisions import range_of
 from testlist.reports.formats import COMPARABLE
@@ -18,6 +19,7 @@ class CommandArguments:
 
     commit: None is HEAD; base: a commit to compare with, or a range of two; form: one of FORMATS; only: as
     `reports.selection` reads them; paths: of files or folders, as patterns.
+    cache: the folder of what was read before; None: nothing is kept.
     exit_code: whether the exit code says that tests differ, or with `only`, that there are such tests;
     fail_on_empty: that no test is listed; fail_on_skipped: that a file could not be read.
     """
@@ -27,6 +29,7 @@ class CommandArguments:
     form: str = "table"
     only: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
+    cache: Path | None = None
     exit_code: bool = False
     fail_on_empty: bool = False
     fail_on_skipped: bool = False

@@ -3,10 +3,14 @@
 import argparse
 import sys
 from collections.abc import Sequence
-from typing import Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from testlist.reports.formats import FORMATS
 from testlist.sandbox import guard
+
+if TYPE_CHECKING:
+    from testlist.arguments import CommandArguments
 
 EPILOG = "Paths after -- are files, folders or patterns below PATH_OR_URL: testlist -- tests 'src/*_test.go'"
 
@@ -14,6 +18,7 @@ FLAGS: Final = {
     "--exit-code": "exit with 1 if tests differ, or with --only if there are any; with 3 on errors",
     "--fail-on-empty": "exit with 1 if no test is listed",
     "--fail-on-skipped-files": "exit with 1 if a file could not be read",
+    "--no-cache": "read everything again, and keep nothing",
     "--no-sandbox": "run git and the parsers without a sandbox",
     "--schema": "print the JSON Schema of --format json, and end",
     "--version": "print the versions of the package and of its rules, and end",
@@ -33,25 +38,32 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     guard.use_sandbox(on=not given.no_sandbox)
     guard.ready()  # it starts while the engine is imported: a fifth of the time that a small repository takes
-    from testlist.arguments import CommandArguments  # noqa: PLC0415 - see above
     from testlist.command import run  # noqa: PLC0415 - see above
 
-    arguments = CommandArguments(
-        given.commit,
-        given.base,
-        given.format,
-        only=tuple(given.only),
-        paths=tuple(words[end + 1 :]),
-        exit_code=given.exit_code,
-        fail_on_empty=given.fail_on_empty,
-        fail_on_skipped=given.fail_on_skipped_files,
-    )
+    arguments = _arguments(given, words[end + 1 :])
     if arguments.mistake is not None:
         parser.error(arguments.mistake)
     code, said = run(given.path_or_url, arguments)
     if said is not None:
         sys.stderr.write(f"testlist: {said}\n")
     return code
+
+
+def _arguments(given: argparse.Namespace, paths: Sequence[str]) -> "CommandArguments":
+    from testlist.arguments import CommandArguments  # noqa: PLC0415 - as the engine
+    from testlist.disk_cache import user_folder  # noqa: PLC0415 - as the engine
+
+    return CommandArguments(
+        given.commit,
+        given.base,
+        given.format,
+        only=tuple(given.only),
+        paths=tuple(paths),
+        cache=None if given.no_cache else given.cache or user_folder(),
+        exit_code=given.exit_code,
+        fail_on_empty=given.fail_on_empty,
+        fail_on_skipped=given.fail_on_skipped_files,
+    )
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -67,6 +79,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--base", "--compare", help="show how tests differ from this commit to the other, or in a range A..B or A...B")
     add("--only", action="append", default=[], metavar="FIELD=VALUE", help="as status=focused; repeatable")
     add("--format", choices=FORMATS, default="table")
+    add("--cache", type=Path, metavar="DIR", help="keep what was read here instead of the user's cache folder")
     for name, text in FLAGS.items():
         add(name, action="store_true", help=text)
     return parser

@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from testlist.arguments import FOUND, READER_ENDED, WRONG_USAGE, CommandArguments
+from testlist.disk_cache import DiskCache
 from testlist.engine import inventory
 from testlist.errors import InventoryError
 from testlist.git.around import around
+from testlist.git.commits import root_of
 from testlist.git.fetch import Source, common_ancestor, fetched, resolve
 from testlist.git.revisions import range_of
 from testlist.git.worktree import changed
@@ -56,14 +58,15 @@ def place_of(path_or_url: str) -> Place:
 
 def taken(source: Source, arguments: CommandArguments, checkpoint: Checkpoint = silent) -> list[Inventory]:
     """The inventory that is asked for, or the two.  Raises: InventoryError, NoSandbox."""
+    cache = None if arguments.cache is None else DiskCache(arguments.cache)
     wanted = range_of(arguments.base) if arguments.base is not None else None
     if wanted is not None:
         before, after = (resolve(source, side, checkpoint=checkpoint)[0] for side in wanted[:2])
         if wanted.from_base:
             before = common_ancestor(source, (before, after), checkpoint=checkpoint)
-        return [_take(source, commit, checkpoint) for commit in (before, after)]
+        return [_take(source, commit, checkpoint, cache) for commit in (before, after)]
     commits = [arguments.commit] if arguments.base is None else [arguments.base, arguments.commit]
-    return [_take(source, commit, checkpoint) for commit in commits]
+    return [_take(source, commit, checkpoint, cache) for commit in commits]
 
 
 def answer(found: Sequence[Inventory], arguments: CommandArguments, within: str = "") -> Answer:
@@ -138,11 +141,18 @@ def run(path_or_url: str, arguments: CommandArguments) -> tuple[int, str | None]
     return answered.code, None
 
 
-def _take(source: Source, ref: str | None, checkpoint: Checkpoint) -> Inventory:
+def _take(source: Source, ref: str | None, checkpoint: Checkpoint, cache: DiskCache | None) -> Inventory:
     with tempfile.TemporaryDirectory(prefix="testlist-") as workdir:
         commit, _ = resolve(source, ref, checkpoint=checkpoint)
         with fetched(source, commit, workdir=Path(workdir), checkpoint=checkpoint) as repository:
-            return inventory(repository)
+            if cache is None:
+                return inventory(repository)
+            tree = root_of(repository.objects, commit)
+            found = cache.result(tree, commit)
+            if found is None:
+                found = inventory(repository, cache=cache)
+                cache.keep(tree, found)
+            return found
 
 
 def _compared(changes: Comparison, before: Inventory, after: Inventory, form: str) -> str:
