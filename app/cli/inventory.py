@@ -11,6 +11,8 @@ from testlist.sandbox import guard
 @click.argument("path_or_url")
 @click.argument("paths", nargs=-1)
 @click.option("--commit", help="A commit, branch or tag, also HEAD~2 or the beginning of an id; default: HEAD.")
+@click.option("--worktree", "part", flag_value="worktree", help="Instead of a commit: what stands in the work tree.")
+@click.option("--staged", "part", flag_value="staged", help="Instead of a commit: what the next one has.")
 @click.option(
     "--base",
     "--compare",
@@ -33,6 +35,7 @@ def inventory(
     path_or_url: str,
     paths: tuple[str, ...],
     commit: str | None,
+    part: str | None,
     base: str | None,
     only: tuple[str, ...],
     form: str,
@@ -51,7 +54,7 @@ def inventory(
     from app.cli.inventory_answer import run  # noqa: PLC0415 - see above
 
     arguments = CommandArguments(
-        commit, base, form, only, paths,
+        commit, base, form, only, paths, part=part,
         exit_code=exit_code, fail_on_empty=fail_on_empty, fail_on_skipped=fail_on_skipped_files,
     )  # fmt: skip
     run(path_or_url, arguments)

@@ -17,7 +17,7 @@ NEEDED = "--exit-code needs --base, to say whether tests differ, or --only, to s
 class CommandArguments:
     """What a command line asks for.
 
-    commit: None is HEAD; base: a commit to compare with, or a range of two; form: one of FORMATS; only: as
+    commit: None is HEAD; part: STAGED or WORKTREE instead of a commit; base: a commit to compare with, or a range of two; form: one of FORMATS; only: as
     `reports.selection` reads them; paths: of files or folders, as patterns.
     cache: the folder of what was read before; None: nothing is kept.
     exit_code: whether the exit code says that tests differ, or with `only`, that there are such tests;
@@ -30,6 +30,7 @@ class CommandArguments:
     only: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
     cache: Path | None = None
+    part: str | None = None
     exit_code: bool = False
     fail_on_empty: bool = False
     fail_on_skipped: bool = False
@@ -39,10 +40,12 @@ class CommandArguments:
         """Why it cannot be answered, if so."""
         if wrong := mistake_in(self.only):
             return wrong
+        if self.part is not None and self.commit is not None:
+            return f"--{self.part} stands instead of a commit: leave --commit out."
         if self.base is None:
             return NEEDED if self.exit_code and not self.only else None
-        if self.commit is not None and range_of(self.base) is not None:
-            return "--base with a range names both commits: leave --commit out."
+        if range_of(self.base) is not None and (self.commit is not None or self.part is not None):
+            return f"--base with a range names both commits: leave --{self.part or 'commit'} out."
         return None if self.form in COMPARABLE else f"--base needs --format {' or '.join(COMPARABLE)}."
 
     @property

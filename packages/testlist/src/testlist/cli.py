@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 
 EPILOG = "Paths after -- are files, folders or patterns below PATH_OR_URL: testlist -- tests 'src/*_test.go'"
 
+PARTS: Final = {
+    "worktree": "instead of a commit: what stands in the work tree, with new files that are not ignored",
+    "staged": "instead of a commit: what the next one has",
+}
 FLAGS: Final = {
     "--exit-code": "exit with 1 if tests differ, or with --only if there are any; with 3 on errors",
     "--fail-on-empty": "exit with 1 if no test is listed",
@@ -60,6 +64,7 @@ def _arguments(given: argparse.Namespace, paths: Sequence[str]) -> "CommandArgum
         only=tuple(given.only),
         paths=tuple(paths),
         cache=None if given.no_cache else given.cache or user_folder(),
+        part=given.part,
         exit_code=given.exit_code,
         fail_on_empty=given.fail_on_empty,
         fail_on_skipped=given.fail_on_skipped_files,
@@ -76,6 +81,9 @@ def _parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("path_or_url", nargs="?", default=".", help="a folder in a repository (default: this one), or an https address")
     add("--commit", help="a commit, branch or tag, also HEAD~2; default: HEAD")
+    part = parser.add_mutually_exclusive_group()
+    for name, text in PARTS.items():
+        part.add_argument(f"--{name}", action="store_const", const=name, dest="part", help=text)
     add("--base", "--compare", help="show how tests differ from this commit to the other, or in a range A..B or A...B")
     add("--only", action="append", default=[], metavar="FIELD=VALUE", help="as status=focused; repeatable")
     add("--format", choices=FORMATS, default="table")

@@ -16,7 +16,9 @@ from testlist.errors import InventoryError
 from testlist.git.around import around
 from testlist.git.commits import root_of
 from testlist.git.fetch import Source, common_ancestor, fetched, resolve
+from testlist.git.repository import Repository
 from testlist.git.revisions import range_of
+from testlist.git.snapshot import snapshot
 from testlist.git.worktree import changed
 from testlist.model import Inventory
 from testlist.progress import Checkpoint, silent
@@ -65,8 +67,10 @@ def taken(source: Source, arguments: CommandArguments, checkpoint: Checkpoint = 
         if wanted.from_base:
             before = common_ancestor(source, (before, after), checkpoint=checkpoint)
         return [_take(source, commit, checkpoint, cache) for commit in (before, after)]
-    commits = [arguments.commit] if arguments.base is None else [arguments.base, arguments.commit]
-    return [_take(source, commit, checkpoint, cache) for commit in commits]
+    found = [] if arguments.base is None else [_take(source, arguments.base, checkpoint, cache)]
+    if arguments.part is not None:
+        return [*found, _take_part(source, arguments.part, checkpoint, cache)]
+    return [*found, _take(source, arguments.commit, checkpoint, cache)]
 
 
 def answer(found: Sequence[Inventory], arguments: CommandArguments, within: str = "") -> Answer:
@@ -89,7 +93,7 @@ def answer(found: Sequence[Inventory], arguments: CommandArguments, within: str 
 
 def left_out(source: Source, arguments: CommandArguments, found: Sequence[Inventory]) -> Iterator[str]:
     """A line for stderr if HEAD was read, by whatever name, where the work tree differs from it."""
-    if source.path is None:
+    if source.path is None or arguments.part is not None:
         return
     head = found[-1].commit  # as it is nearly always, so that no git has to be asked
     if arguments.commit is not None or range_of(arguments.base or "") is not None:
@@ -145,14 +149,28 @@ def _take(source: Source, ref: str | None, checkpoint: Checkpoint, cache: DiskCa
     with tempfile.TemporaryDirectory(prefix="testlist-") as workdir:
         commit, _ = resolve(source, ref, checkpoint=checkpoint)
         with fetched(source, commit, workdir=Path(workdir), checkpoint=checkpoint) as repository:
-            if cache is None:
-                return inventory(repository)
-            tree = root_of(repository.objects, commit)
-            found = cache.result(tree, commit)
-            if found is None:
-                found = inventory(repository, cache=cache)
-                cache.keep(tree, found)
-            return found
+            return _read(repository, cache)
+
+
+def _take_part(source: Source, part: str, checkpoint: Checkpoint, cache: DiskCache | None) -> Inventory:
+    if source.path is None:
+        raise InventoryError("commit_not_found", f"--{part} needs a repository on this machine.")
+    with (
+        tempfile.TemporaryDirectory(prefix="testlist-") as workdir,
+        snapshot(source.path, part, workdir=Path(workdir), checkpoint=checkpoint) as repository,
+    ):
+        return _read(repository, cache)._replace(commit=part)
+
+
+def _read(repository: Repository, cache: DiskCache | None) -> Inventory:
+    if cache is None:
+        return inventory(repository)
+    tree = root_of(repository.objects, repository.commit)
+    found = cache.result(tree, repository.commit)
+    if found is None:
+        found = inventory(repository, cache=cache)
+        cache.keep(tree, found)
+    return found
 
 
 def _compared(changes: Comparison, before: Inventory, after: Inventory, form: str) -> str:

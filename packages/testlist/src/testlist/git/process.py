@@ -125,10 +125,11 @@ def launch(
     directory: Path | None = None,
     reads: Sequence[Path] = (),
     host: Host | None = None,
+    writes: bool = False,
 ) -> Process:
     """Start a git under limits, with pipes, in its sandbox.  Raises: InventoryError git_failed.
 
-    directory: where it works, and all that it reads beside `reads`; with a host it also writes there.
+    directory: where it works, and all that it reads beside `reads`; with a host or `writes`, it also writes there.
     """
     try:
         git = program("git")
@@ -139,7 +140,7 @@ def launch(
         env=env,
         limits=bounds,
         folder=os.path.realpath(directory) if directory else None,
-        writes=host is not None,
+        writes=writes or host is not None,
         reads=[str(path) for path in reads],
         ports=(host.port,) if host else (),
         datagrams=host is not None and host.six,
@@ -160,6 +161,7 @@ class GitProcess:
     host: Host | None = None
     file_bytes: int | None = None  # RLIMIT_FSIZE, limits.pack_bytes by default
     reads: Sequence[Path] = ()  # beside the directory
+    writes: bool = False  # into the directory, without a host as well
     errors: bytes = b""
     exit_code: int = -1
 
@@ -185,7 +187,10 @@ class GitProcess:
 
     def _start(self) -> Process:
         bounds = self.limits.bounds(file_bytes=self.file_bytes)
-        return launch(self.argv, self.env, bounds, directory=self.directory, reads=self.reads, host=self.host)
+        return launch(
+            self.argv, self.env, bounds,
+            directory=self.directory, reads=self.reads, host=self.host, writes=self.writes,
+        )  # fmt: skip
 
     def _pump(
         self, process: Process, waiting: selectors.BaseSelector, feed: memoryview, deadline: float
