@@ -34,7 +34,7 @@ def run(path_or_url: str, arguments: CommandArguments) -> None:
     settle(settings)
     try:
         (source, within), ref = _place(path_or_url, settings)
-        arguments.selection(within)  # refused before anything is read
+        selection = arguments.selection(within)
         if arguments.commit is None and range_of(arguments.base or "") is None:
             arguments = replace(arguments, commit=ref)
         with ProgressBar() as bar:
@@ -46,10 +46,11 @@ def run(path_or_url: str, arguments: CommandArguments) -> None:
         sys.exit(arguments.failure)
     except NoSandbox as reason:
         raise missing(reason) from None
-    answered = _answer(found, arguments, within)
+    parts = [selection.part(one) for one in found]
+    answered = _answer(parts, arguments)
     if not write(answered.text):
         sys.exit(READER_ENDED)
-    for line in (*left_out(source, arguments, found), *unread(found, arguments.form)):
+    for line in (*left_out(source, arguments, found), *unread(parts, arguments.form)):
         click.echo(line, err=True)
     sys.exit(answered.code)
 
@@ -63,11 +64,11 @@ def _place(path_or_url: str, settings: Settings) -> tuple[Place, str | None]:
     return Place(source_of(address.repository, settings)), address.commit or address.ref
 
 
-def _answer(found: Sequence[Inventory], arguments: CommandArguments, within: str) -> Answer:
+def _answer(parts: Sequence[Inventory], arguments: CommandArguments) -> Answer:
     """Render the inventories: as a drawn table on a terminal, as text that is easy to cut in a pipe."""
-    answered = answer(found, arguments, within)
-    if len(found) > 1 or arguments.form != "table" or not sys.stdout.isatty():
+    answered = answer(parts, arguments)
+    if len(parts) > 1 or arguments.form != "table" or not sys.stdout.isatty():
         return answered
     from app.cli.tables import drawn  # noqa: PLC0415 - rich is slow to import, and programs do without it
 
-    return Answer([drawn(arguments.selection(within).part(found[0]))], answered.code)
+    return Answer([drawn(parts[0])], answered.code)

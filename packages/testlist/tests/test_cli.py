@@ -7,7 +7,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
-from testlist import PARSER_VERSION
+from testlist import PARSER_VERSION, Facts, FileInventory, Inventory
 from testlist.cli import main
 from testlist_harness.repositories import MakeRepository, commit, git
 
@@ -28,6 +28,8 @@ def test_tests_go_to_stdout_and_files_that_were_not_read_to_stderr(
     printed = capsys.readouterr()
     assert [json.loads(line)["name"] for line in printed.out.splitlines()] == ["test_one", "test_two"]
     assert printed.err == "skipped test_large.py: binary\n"
+    assert main([str(repository), "--", "test_a.py"]) == 0
+    assert capsys.readouterr().err == ""
 
 
 def test_two_commits_are_compared(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -132,6 +134,21 @@ def test_languages_that_are_not_read_are_told_where_the_format_does_not(
     assert main([str(directory)]) == 0
     shown = capsys.readouterr()
     assert (shown.out.endswith(said), shown.err) == (True, "")
+
+
+def test_why_a_file_could_not_be_read_is_told_to_its_author(
+    repository: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def extract(source: bytes, language: str) -> Facts:
+        raise LookupError(f"no {language} in {source!r}"[:30])
+
+    failed = FileInventory("test_a.py", git(repository, "rev-parse", "HEAD:test_a.py"), None, skipped="parse_failed")
+    monkeypatch.setattr("testlist.command.inventory", lambda _: Inventory("c" * 40, (failed,), "1+x"))
+    monkeypatch.setattr("testlist.languages.python.facts.extract", extract)
+    assert main([str(repository), "--debug"]) == 0
+    said = capsys.readouterr().err
+    assert said.startswith("test_a.py:\nTraceback (most recent call last):")
+    assert "LookupError: no python in b'def test_one" in said
 
 
 def test_the_versions_and_the_schema_are_printed(capsys: pytest.CaptureFixture[str]) -> None:

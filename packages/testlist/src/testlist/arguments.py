@@ -17,8 +17,8 @@ NEEDED = "--exit-code needs --base, to say whether tests differ, or --only, to s
 class CommandArguments:
     """What a command line asks for.
 
-    commit: None is HEAD; part: STAGED or WORKTREE instead of a commit; base: a commit to compare with, or a range of two; form: one of FORMATS; only: as
-    `reports.selection` reads them; paths: of files or folders, as patterns.
+    commit: None is HEAD; part: STAGED or WORKTREE instead of a commit; base: a commit to compare with, or a range of
+    two; form: one of FORMATS; only, paths: as `Selection` reads them; debug: say why files could not be read.
     cache: the folder of what was read before; None: nothing is kept.
     exit_code: whether the exit code says that tests differ, or with `only`, that there are such tests;
     fail_on_empty: that no test is listed; fail_on_skipped: that a file could not be read.
@@ -31,6 +31,7 @@ class CommandArguments:
     paths: tuple[str, ...] = ()
     cache: Path | None = None
     part: str | None = None
+    debug: bool = False
     exit_code: bool = False
     fail_on_empty: bool = False
     fail_on_skipped: bool = False
@@ -53,6 +54,6 @@ class CommandArguments:
         """The exit code if it cannot be answered."""
         return NOT_LOOKED_AT if self.exit_code or self.fail_on_empty or self.fail_on_skipped else 1
 
-    def selection(self, within: str = "") -> Selection:
+    def selection(self, within: str) -> Selection:
         """Which tests are asked for.  within: the folder that paths are relative to.  Raises: UsageError."""
         return Selection.of(self.only, self.paths, within)

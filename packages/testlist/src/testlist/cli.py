@@ -24,6 +24,7 @@ FLAGS: Final = {
     "--fail-on-skipped-files": "exit with 1 if a file could not be read",
     "--no-cache": "read everything again, and keep nothing",
     "--no-sandbox": "run git and the parsers without a sandbox",
+    "--debug": "for authors of languages: say why files could not be read, outside of the sandbox",
     "--schema": "print the JSON Schema of --format json, and end",
     "--version": "print the versions of the package and of its rules, and end",
 }
@@ -65,6 +66,7 @@ def _arguments(given: argparse.Namespace, paths: Sequence[str]) -> "CommandArgum
         paths=tuple(paths),
         cache=None if given.no_cache else given.cache or user_folder(),
         part=given.part,
+        debug=given.debug,
         exit_code=given.exit_code,
         fail_on_empty=given.fail_on_empty,
         fail_on_skipped=given.fail_on_skipped_files,

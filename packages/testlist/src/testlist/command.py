@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from testlist import debugging
 from testlist.arguments import FOUND, READER_ENDED, WRONG_USAGE, CommandArguments
 from testlist.disk_cache import DiskCache
 from testlist.engine import inventory
@@ -60,22 +61,23 @@ def place_of(path_or_url: str) -> Place:
 
 def taken(source: Source, arguments: CommandArguments, checkpoint: Checkpoint = silent) -> list[Inventory]:
     """The inventory that is asked for, or the two.  Raises: InventoryError, NoSandbox."""
-    cache = None if arguments.cache is None else DiskCache(arguments.cache)
+    reading = _Reading(
+        source, checkpoint, None if arguments.cache is None else DiskCache(arguments.cache), arguments.debug
+    )
     wanted = range_of(arguments.base) if arguments.base is not None else None
     if wanted is not None:
         before, after = (resolve(source, side, checkpoint=checkpoint)[0] for side in wanted[:2])
         if wanted.from_base:
             before = common_ancestor(source, (before, after), checkpoint=checkpoint)
-        return [_take(source, commit, checkpoint, cache) for commit in (before, after)]
-    found = [] if arguments.base is None else [_take(source, arguments.base, checkpoint, cache)]
+        return [reading.commit(one) for one in (before, after)]
+    found = [] if arguments.base is None else [reading.commit(arguments.base)]
     if arguments.part is not None:
-        return [*found, _take_part(source, arguments.part, checkpoint, cache)]
-    return [*found, _take(source, arguments.commit, checkpoint, cache)]
+        return [*found, reading.part(arguments.part)]
+    return [*found, reading.commit(arguments.commit)]
 
 
-def answer(found: Sequence[Inventory], arguments: CommandArguments, within: str = "") -> Answer:
-    """What is printed, and the exit code.  within: the folder that paths are relative to.  Raises: UsageError."""
-    parts = [arguments.selection(within).part(one) for one in found]
+def answer(parts: Sequence[Inventory], arguments: CommandArguments) -> Answer:
+    """What is printed, and the exit code.  parts: of the inventories, by the selection."""
     last = parts[-1]
     if len(parts) == 1:
         text, is_found = render(last, arguments.form), bool(last.tests)
@@ -129,7 +131,7 @@ def run(path_or_url: str, arguments: CommandArguments) -> tuple[int, str | None]
     """Answer on stdout, with the unread files on stderr.  -> the exit code, and what went wrong, if something did."""
     try:
         source, within = place_of(path_or_url)
-        arguments.selection(within)  # refused before anything is read
+        selection = arguments.selection(within)
         found = taken(source, arguments)
     except UsageError as error:
         return WRONG_USAGE, str(error)
@@ -138,39 +140,54 @@ def run(path_or_url: str, arguments: CommandArguments) -> tuple[int, str | None]
     except NoSandbox as reason:
         said = f"no sandbox is available for git and the parsers: {reason}; --no-sandbox runs them without one"
         return arguments.failure, said
-    answered = answer(found, arguments, within)
+    parts = [selection.part(one) for one in found]
+    answered = answer(parts, arguments)
     if not write(answered.text):
         return READER_ENDED, None
-    sys.stderr.writelines(f"{line}\n" for line in (*left_out(source, arguments, found), *unread(found, arguments.form)))
+    sys.stderr.writelines(f"{line}\n" for line in (*left_out(source, arguments, found), *unread(parts, arguments.form)))
     return answered.code, None
 
 
-def _take(source: Source, ref: str | None, checkpoint: Checkpoint, cache: DiskCache | None) -> Inventory:
-    with tempfile.TemporaryDirectory(prefix="testlist-") as workdir:
-        commit, _ = resolve(source, ref, checkpoint=checkpoint)
-        with fetched(source, commit, workdir=Path(workdir), checkpoint=checkpoint) as repository:
-            return _read(repository, cache)
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """Reads commits of one repository.  debug: say on stderr why files could not be read."""
 
+    source: Source
+    checkpoint: Checkpoint
+    cache: DiskCache | None
+    debug: bool
 
-def _take_part(source: Source, part: str, checkpoint: Checkpoint, cache: DiskCache | None) -> Inventory:
-    if source.path is None:
-        raise InventoryError("commit_not_found", f"--{part} needs a repository on this machine.")
-    with (
-        tempfile.TemporaryDirectory(prefix="testlist-") as workdir,
-        snapshot(source.path, part, workdir=Path(workdir), checkpoint=checkpoint) as repository,
-    ):
-        return _read(repository, cache)._replace(commit=part)
+    def commit(self, ref: str | None) -> Inventory:
+        with tempfile.TemporaryDirectory(prefix="testlist-") as workdir:
+            commit, _ = resolve(self.source, ref, checkpoint=self.checkpoint)
+            with fetched(self.source, commit, workdir=Path(workdir), checkpoint=self.checkpoint) as repository:
+                return self._inventory(repository)
 
+    def part(self, part: str) -> Inventory:
+        """What is staged, or the work tree."""
+        if self.source.path is None:
+            raise InventoryError("commit_not_found", f"--{part} needs a repository on this machine.")
+        with (
+            tempfile.TemporaryDirectory(prefix="testlist-") as workdir,
+            snapshot(self.source.path, part, workdir=Path(workdir), checkpoint=self.checkpoint) as repository,
+        ):
+            return self._inventory(repository)._replace(commit=part)
 
-def _read(repository: Repository, cache: DiskCache | None) -> Inventory:
-    if cache is None:
-        return inventory(repository)
-    tree = root_of(repository.objects, repository.commit)
-    found = cache.result(tree, repository.commit)
-    if found is None:
-        found = inventory(repository, cache=cache)
-        cache.keep(tree, found)
-    return found
+    def _inventory(self, repository: Repository) -> Inventory:
+        if self.debug:
+            debugging.show_failures()
+            found = inventory(repository)
+            sys.stderr.writelines(debugging.tracebacks(repository, found))
+            return found
+        if self.cache is None:
+            return inventory(repository)
+        tree = root_of(repository.objects, repository.commit)
+        found_before = self.cache.result(tree, repository.commit)
+        if found_before is not None:
+            return found_before
+        found = inventory(repository, cache=self.cache)
+        self.cache.keep(tree, found)
+        return found
 
 
 def _compared(changes: Comparison, before: Inventory, after: Inventory, form: str) -> str:
