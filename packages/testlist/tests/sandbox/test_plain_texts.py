@@ -15,7 +15,8 @@ import { test } from "vitest";
 test("plain", () => {});
 test("a\u0000b", () => {});
 test("half \ud800 of one", () => {});
-test("last", () => {});
+test("two halves \uD83D\uDE00", () => {});
+test("last \u{1F600}", () => {});
 """
 TEXTS = st.text(st.characters(codec=None) | st.sampled_from("\0\ud800\udc00x\\u"), max_size=6)
 FACTS = st.dictionaries(TEXTS, st.recursive(TEXTS | st.integers(0, 9), st.lists, max_leaves=6), max_size=4)
@@ -35,7 +36,7 @@ def test_the_siblings_of_a_title_that_is_no_text_are_listed(
 ) -> None:
     found = take(make_repository({"a.test.js": SOURCE}))
     [file] = found.files
-    assert [test.name for test in file.tests] == ["plain", "a\ufffdb", "half \ufffd of one", "last"]
+    assert [test.name for test in file.tests] == ["plain", "a\ufffdb", "half \ufffd of one", "two halves \U0001f600", "last \U0001f600"]
 
 
 def _texts(part: Any) -> list[str]:

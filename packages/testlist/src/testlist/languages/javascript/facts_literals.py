@@ -44,7 +44,8 @@ def _piece(node: Node) -> str:
         return raw
     if found := re.fullmatch(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]{1,6})\})", raw):
         code = int(found[1] or found[2] or found[3], 16)
-        return chr(code) if code < 0x110000 and not 0xD800 <= code < 0xE000 else "\ufffd"
+        # a half is put together with the other one, or replaced, when the facts are written (plain_texts.py)
+        return chr(code) if code < 0x110000 else "\ufffd"
     return "" if raw[1:] in ("\n", "\r\n") else ESCAPES.get(raw[1:], raw[1:])
 
 
