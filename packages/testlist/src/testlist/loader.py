@@ -14,6 +14,8 @@ from testlist.sandbox.parsers import Job, Parsers
 #: too large to be read was not hashed either: a repository may give any size to the id of another tenant's file.
 LASTING: Final = frozenset({"binary", "unreadable"})
 STORED_AT_ONCE: Final = 256
+#: files of a language from which on shared texts are worth a fifth of the time that a second run takes
+MANY: Final = 5_000
 
 
 class Words(dict[str, str]):
@@ -66,14 +68,18 @@ class Loader:
         missing = sorted(set(wanted.values()) - self.known.keys())
         if missing and self.cache is not None:
             found = self.cache.load(missing)
-            self.known |= {key: self.words.share(facts) for key, facts in found.items()}
+            self.known |= {key: self.share(facts) for key, facts in found.items()}
             self._count(len(found))
         for key, facts in self._read([key for key in missing if key not in self.known]):
-            self.known[key] = self.words.share(facts)
+            self.known[key] = self.share(facts)
             self._keep(key, facts)
             self._count(1)
         self.flush()
         return {path: self.known[key] for path, key in wanted.items()}
+
+    def share(self, facts: Facts) -> Facts:
+        """The facts, with texts that are shared if there are many files."""
+        return self.words.share(facts) if (self.total or 0) > MANY else facts
 
     def forget(self) -> None:
         """Let go of what was read; it is read again if somebody asks for it."""

@@ -36,7 +36,13 @@ def test_the_siblings_of_a_title_that_is_no_text_are_listed(
 ) -> None:
     found = take(make_repository({"a.test.js": SOURCE}))
     [file] = found.files
-    assert [test.name for test in file.tests] == ["plain", "a\ufffdb", "half \ufffd of one", "two halves \U0001f600", "last \U0001f600"]
+    assert [test.name for test in file.tests] == [
+        "plain",
+        "a\ufffdb",
+        "half \ufffd of one",
+        "two halves \U0001f600",
+        "last \U0001f600",
+    ]
 
 
 def _texts(part: Any) -> list[str]:

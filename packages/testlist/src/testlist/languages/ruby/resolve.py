@@ -9,7 +9,8 @@ from testlist.kit.scope import Growing
 from testlist.languages import language_of
 from testlist.languages.ruby.config import Collected
 from testlist.languages.ruby.language import RUBY
-from testlist.languages.ruby.resolve_classes import Classes, bases, is_test_name
+from testlist.languages.ruby.resolve_classes import Classes
+from testlist.languages.ruby.resolve_names import Names
 from testlist.languages.ruby.shape import Item, RubyFacts, shape
 from testlist.languages.ruby.vocabulary import METHOD_LIKE
 from testlist.model import Facts, FactsByPath
@@ -32,6 +33,7 @@ class Resolver:
     project: Project
     facts: FactsByPath = field(default_factory=dict)
     spoken: dict[str, str | None] = field(default_factory=dict)
+    names: Names = field(default_factory=Names)
     known: Growing[Classes] = field(default_factory=lambda: Growing(Classes()))
     wanted: Growing[set[str]] = field(default_factory=lambda: Growing(set()))
     required: Growing[frozenset[str]] = field(default_factory=lambda: Growing(frozenset()))
@@ -48,10 +50,8 @@ class Resolver:
     def leads(self, facts: FactsByPath) -> set[str]:
         """What is needed beyond what has been read."""
         self.facts = facts
-        classes = self.classes(facts)
-        found = {base for one in read(facts) for base in bases(one.get("items", ()))}
-        unknown = {base.rpartition("::")[2] for base in found if not is_test_name(base) and not classes.knows(base)}
-        return {path for name in unknown for path in self.files_of(name)}
+        self.names.learn(facts)
+        return {path for name in self.names.unknown() for path in self.files_of(name)}
 
     def classes(self, facts: FactsByPath) -> Classes:
         """Every class and module read so far."""

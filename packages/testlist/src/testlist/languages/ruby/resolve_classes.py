@@ -60,10 +60,6 @@ class Classes:
             elif item["k"] in ("macro", "call"):
                 self.add(item.get("body", []), namespace)
 
-    def knows(self, name: str) -> bool:
-        """Whether the repository defines a class of this name, as far as it has been read."""
-        return name.rpartition("::")[2] in self.by_last
-
     def resolve(self, namespace: str, name: str) -> str | None:
         """Full name of what a name means inside a namespace; None for something from outside."""
         if name == SELF:
