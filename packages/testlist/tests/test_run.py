@@ -126,11 +126,17 @@ def test_files_in_languages_that_no_framework_reads_are_counted(
     make_repository: MakeRepository, take: TakeInventory
 ) -> None:
     scala = {f"src/test/scala/Test{n}.scala": "class T { @Test def x() {} }\n" for n in range(3)}
-    others = {"test/shop_test.exs": "x", "vendor/a.scala": "x", "test_a.py": "def test_a(): pass\n"}
+    others = {
+        "test/shop_test.exs": "x",
+        "lib/shop.ex": "x",
+        "src/Shop.scala": "x",
+        "vendor/a.scala": "x",
+        "test_a.py": "def test_a(): pass\n",
+    }
     found = take(make_repository(scala | others))
     assert found.summary()["unread"] == {"Scala": 3, "Elixir": 1}
     assert totals(found).splitlines()[1] == (
-        "not searched, as no framework of their language is known here: 3 Scala, 1 Elixir files"
+        "files that look like tests, but no framework of their language is known here: 3 Scala, 1 Elixir"
     )
     assert json.loads("".join(render(found, "json")))["summary"]["unread"] == {"Scala": 3, "Elixir": 1}
 

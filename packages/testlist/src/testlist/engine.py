@@ -55,7 +55,7 @@ class _Run:
     blobs: dict[str, str] = field(default_factory=dict)
     languages: dict[str, str] = field(default_factory=dict)  # of those files that have one
     spoken: Sequence[Framework] = ()  # frameworks with files in their languages
-    unread: Counter[str] = field(default_factory=Counter)  # files by language, where no framework here has one
+    unread: Counter[str] = field(default_factory=Counter)  # files that look like tests, by language
 
     def inventory(self) -> Inventory:
         self.survey()
@@ -81,7 +81,7 @@ class _Run:
                     self.blobs[entry.path] = entry.blob_id
                     if language:
                         self.languages[entry.path] = language
-                    elif unread := unread_language_of(entry.path):
+                    if unread := unread_language_of(entry.path):
                         self.unread[unread] += 1
         self.leave_out_copies()
 

@@ -122,7 +122,8 @@ class FileInventory(NamedTuple):
 class Inventory(NamedTuple):
     """Every test of one commit.
 
-    files: candidates only, sorted by path.  unread: language -> files in it, where no framework here can read it.
+    files: candidates only, sorted by path.  unread: language -> files that look like tests, where no framework here can
+    read it.
     """
 
     commit: str
@@ -138,7 +139,7 @@ class Inventory(NamedTuple):
     def summary(self) -> dict[str, Any]:
         """Totals.  files: those with tests; subtests count with their test; by_directory: direct children only.
 
-        unread: files by language that no framework here can read, the most first.
+        unread: files that look like tests, by language that no framework here can read, the most first.
         """
         counted = [test for test in self.tests if test.kind != "subtest"]
         return {

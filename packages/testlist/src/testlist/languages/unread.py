@@ -1,39 +1,52 @@
-"""Languages that no framework here has tests in: their files are counted and left alone."""
+"""Files that look like tests by the convention of a language or tool that no framework here reads: they are counted."""
 
+import re
 from typing import Final
 
-#: file name suffix -> language
-UNREAD: Final = {
-    "scala": "Scala",
-    "clj": "Clojure",
-    "cljs": "Clojure",
-    "cljc": "Clojure",
-    "ex": "Elixir",
-    "exs": "Elixir",
-    "erl": "Erlang",
-    "hs": "Haskell",
-    "ml": "OCaml",
-    "fs": "F#",
-    "vb": "Visual Basic",
-    "dart": "Dart",
-    "lua": "Lua",
-    "pl": "Perl",
-    "pm": "Perl",
-    "t": "Perl",
-    "r": "R",
-    "R": "R",
-    "jl": "Julia",
-    "c": "C",
-    "bats": "shell",
-    "elm": "Elm",
-    "nim": "Nim",
-    "zig": "Zig",
-    "cr": "Crystal",
-    "f90": "Fortran",
+#: below a folder for tests
+_BELOW: Final = r"(^|/)(tests?|specs?|testing)/"
+#: language or tool -> suffixes, and what the path of a test is like
+CONVENTIONS: Final[dict[str, tuple[str, str]]] = {
+    "Bats": ("bats", r""),
+    "C": ("c", rf"(^|/)tests?_[^/]*$|_(unit)?tests?\.c$|{_BELOW}"),
+    "Clojure": ("clj cljs cljc", rf"_test\.clj[cs]?$|{_BELOW}"),
+    "CoffeeScript": ("coffee", r"[._-](spec|test)s?\.coffee$"),
+    "Crystal": ("cr", r"_spec\.cr$"),
+    "Dart": ("dart", r"_test\.dart$"),
+    "Elixir": ("exs", r"_test\.exs$"),
+    "Elm": ("elm", rf"Tests?\.elm$|{_BELOW}"),
+    "Erlang": ("erl", r"(_SUITE|_tests?)\.erl$"),
+    "F#": ("fs", r"(Test|Tests|Spec|Specs)\.fs$"),
+    "Fortran": ("f90 pf", rf"(^|/)test_[^/]*$|_test\.f90$|\.pf$|{_BELOW}"),
+    "Gherkin": ("feature", r""),
+    "Haskell": ("hs", rf"(Spec|Test|Tests)\.hs$|{_BELOW}"),
+    "Julia": ("jl", rf"(^|/)runtests\.jl$|{_BELOW}"),
+    "Lua": ("lua", rf"_(spec|test)\.lua$|(^|/)test_[^/]*$|{_BELOW}"),
+    "Nim": ("nim", r"(^|/)tests?/t[^/]*$|(^|/)test_?[^/]*$"),
+    "OCaml": ("ml", rf"(^|/)test_?[^/]*$|_test\.ml$|{_BELOW}"),
+    "Objective-C": ("m mm", r"(Test|Tests|Spec)\.mm?$"),
+    "Perl": ("t", r""),
+    "PowerShell": ("ps1", r"\.[Tt]ests\.ps1$"),
+    "R": ("r R", r"(^|/)tests/(.*/)?test[-_.][^/]*$"),
+    "Robot Framework": ("robot", r""),
+    "Scala": ("scala", rf"(Test|Tests|Spec|Suite)\.scala$|{_BELOW}"),
+    "shell": ("sh", r"(^|/)test[-_][^/]*$|[-_](test|spec)\.sh$"),
+    "Solidity": ("sol", r"\.t\.sol$"),
+    "stories": ("js jsx ts tsx mdx svelte", r"\.stories\.[a-z]+$"),
+    "Visual Basic": ("vb", r"Tests?\.vb$"),
+    "Zig": ("zig", rf"(^|/)tests?[^/]*$|_test\.zig$|{_BELOW}"),
+}
+_BY_SUFFIX: Final = {
+    suffix: (name, re.compile(pattern))
+    for name, (suffixes, pattern) in CONVENTIONS.items()
+    for suffix in suffixes.split()
 }
 
 
 def unread_language_of(path: str) -> str | None:
-    """Language of a source file that no framework here can read, by its name."""
+    """The language or tool of a file that looks like a test, and that no framework here can read."""
     stem, dot, suffix = path.rpartition("/")[2].rpartition(".")
-    return UNREAD.get(suffix) if stem and dot else None
+    if not stem or not dot or suffix not in _BY_SUFFIX:
+        return None
+    name, pattern = _BY_SUFFIX[suffix]
+    return name if pattern.search(path) else None

@@ -61,10 +61,10 @@ def totals(inventory: Inventory) -> str:
 
 
 def unread(languages: Mapping[str, int]) -> Iterator[str]:
-    """A line that names the languages whose files were left alone; nothing where there is none."""
+    """A line that counts files which look like tests, by languages that are not read; nothing where there is none."""
     if languages:
         counts = ", ".join(f"{count} {name}" for name, count in languages.items())
-        yield f"not searched, as no framework of their language is known here: {counts} files"
+        yield f"files that look like tests, but no framework of their language is known here: {counts}"
 
 
 def skipped(inventory: Inventory) -> Iterator[str]:
