@@ -69,6 +69,10 @@ class DurableCelery(Celery):
 
     task_cls = "celery_durable.contrib.django.joining:DurableTask"
 
+    def __init__(self, *args: Any, **options: Any) -> None:
+        # Celery 5.4 puts DjangoTask in the place of a class that it was not given here
+        super().__init__(*args, **{"task_cls": self.task_cls, **options})
+
     def producer_or_acquire(self, producer: Any = None) -> Any:
         """Give kombu's context of a producer: this one, else of the open transaction, else of the pool."""
         return super().producer_or_acquire(producer or given_to(self) or joining_producer(self))
