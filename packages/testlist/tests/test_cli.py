@@ -143,7 +143,7 @@ def test_why_a_file_could_not_be_read_is_told_to_its_author(
         raise LookupError(f"no {language} in {source!r}"[:30])
 
     failed = FileInventory("test_a.py", git(repository, "rev-parse", "HEAD:test_a.py"), None, skipped="parse_failed")
-    monkeypatch.setattr("testlist.command.inventory", lambda _: Inventory("c" * 40, (failed,), "1+x"))
+    monkeypatch.setattr("testlist.command.inventory", lambda _, checks: Inventory("c" * 40, (failed,), "1+x"))
     monkeypatch.setattr("testlist.languages.python.facts.extract", extract)
     assert main([str(repository), "--debug"]) == 0
     said = capsys.readouterr().err

@@ -23,6 +23,7 @@ ROLES = {
     "config",  # configuration: read in a child, understood outside of it
     "resolve",  # names across files
     "collect",  # rows
+    "checks",  # what a child reads from bodies, on demand
     "scope",  # what its frameworks share
 }
 #: of these, what works on facts, and never on source

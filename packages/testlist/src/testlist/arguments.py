@@ -5,7 +5,7 @@ from pathlib import Path
 
 from testlist.git.revisions import range_of
 from testlist.reports.formats import COMPARABLE
-from testlist.reports.selection import Selection, mistake_in
+from testlist.reports.selection import CANNOT_FAIL, Selection, mistake_in
 
 #: exit codes: as `git diff --exit-code`, of argparse, for what could not be looked at, and as a shell says SIGPIPE
 FOUND, WRONG_USAGE, NOT_LOOKED_AT, READER_ENDED = 1, 2, 3, 141
@@ -18,7 +18,8 @@ class CommandArguments:
     """What a command line asks for.
 
     commit: None is HEAD; part: STAGED or WORKTREE instead of a commit; base: a commit to compare with, or a range of
-    two; form: one of FORMATS; only, paths: as `Selection` reads them; debug: say why files could not be read.
+    two; form: one of FORMATS; only, paths: as `Selection` reads them; debug: say why files could not be read;
+    checks: say what tests check.
     cache: the folder of what was read before; None: nothing is kept.
     exit_code: whether the exit code says that tests differ, or with `only`, that there are such tests;
     fail_on_empty: that no test is listed; fail_on_skipped: that a file could not be read.
@@ -31,6 +32,7 @@ class CommandArguments:
     paths: tuple[str, ...] = ()
     cache: Path | None = None
     part: str | None = None
+    checks: bool = False
     debug: bool = False
     exit_code: bool = False
     fail_on_empty: bool = False
@@ -48,6 +50,11 @@ class CommandArguments:
         if range_of(self.base) is not None and (self.commit is not None or self.part is not None):
             return f"--base with a range names both commits: leave --{self.part or 'commit'} out."
         return None if self.form in COMPARABLE else f"--base needs --format {' or '.join(COMPARABLE)}."
+
+    @property
+    def reads_bodies(self) -> bool:
+        """Whether it has to be known what tests check."""
+        return self.checks or any(one.startswith(f"{CANNOT_FAIL}=") for one in self.only)
 
     @property
     def failure(self) -> int:

@@ -19,6 +19,7 @@ PARTS: Final = {
     "staged": "instead of a commit: what the next one has",
 }
 FLAGS: Final = {
+    "--checks": "say what each test checks, and which cannot fail (Python so far)",
     "--exit-code": "exit with 1 if tests differ, or with --only if there are any; with 3 on errors",
     "--fail-on-empty": "exit with 1 if no test is listed",
     "--fail-on-skipped-files": "exit with 1 if a file could not be read",
@@ -67,6 +68,7 @@ def _arguments(given: argparse.Namespace, paths: Sequence[str]) -> "CommandArgum
         cache=None if given.no_cache else given.cache or user_folder(),
         part=given.part,
         debug=given.debug,
+        checks=given.checks,
         exit_code=given.exit_code,
         fail_on_empty=given.fail_on_empty,
         fail_on_skipped=given.fail_on_skipped_files,

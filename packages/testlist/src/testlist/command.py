@@ -61,9 +61,8 @@ def place_of(path_or_url: str) -> Place:
 
 def taken(source: Source, arguments: CommandArguments, checkpoint: Checkpoint = silent) -> list[Inventory]:
     """The inventory that is asked for, or the two.  Raises: InventoryError, NoSandbox."""
-    reading = _Reading(
-        source, checkpoint, None if arguments.cache is None else DiskCache(arguments.cache), arguments.debug
-    )
+    cache = None if arguments.cache is None else DiskCache(arguments.cache)
+    reading = _Reading(source, checkpoint, cache, arguments)
     wanted = range_of(arguments.base) if arguments.base is not None else None
     if wanted is not None:
         before, after = (resolve(source, side, checkpoint=checkpoint)[0] for side in wanted[:2])
@@ -150,12 +149,12 @@ def run(path_or_url: str, arguments: CommandArguments) -> tuple[int, str | None]
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """Reads commits of one repository.  debug: say on stderr why files could not be read."""
+    """Reads commits of one repository.  cache: what was read before."""
 
     source: Source
     checkpoint: Checkpoint
     cache: DiskCache | None
-    debug: bool
+    arguments: CommandArguments
 
     def commit(self, ref: str | None) -> Inventory:
         with tempfile.TemporaryDirectory(prefix="testlist-") as workdir:
@@ -174,13 +173,14 @@ class _Reading:
             return self._inventory(repository)._replace(commit=part)
 
     def _inventory(self, repository: Repository) -> Inventory:
-        if self.debug:
+        checks = self.arguments.reads_bodies
+        if self.arguments.debug:
             debugging.show_failures()
-            found = inventory(repository)
+            found = inventory(repository, checks=checks)
             sys.stderr.writelines(debugging.tracebacks(repository, found))
             return found
-        if self.cache is None:
-            return inventory(repository)
+        if self.cache is None or checks:
+            return inventory(repository, cache=self.cache, checks=checks)
         tree = root_of(repository.objects, repository.commit)
         found_before = self.cache.result(tree, repository.commit)
         if found_before is not None:

@@ -6,6 +6,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Final
 
+from testlist.checks import with_checks
 from testlist.garbage_collection import rare_collections
 from testlist.git.repository import Repository
 from testlist.interface import Framework
@@ -34,15 +35,17 @@ def inventory(
     checkpoint: Checkpoint = silent,
     limits: ParseLimits | None = None,
     frameworks: Sequence[Framework] | None = None,
+    checks: bool = False,
 ) -> Inventory:
     """List every test of a commit.  A file that cannot be read is listed with the reason, and harms no other.
 
+    checks: also say what each test checks, for which the bodies of functions are read.
     Raises: InventoryError for the repository as a whole; whatever the checkpoint raises.
     """
     if checkpoint is not silent:  # otherwise the one the repository was fetched with stays
         repo.progress.checkpoint, repo.progress.due = checkpoint, 0.0
     with rare_collections(), Parsers(limits or ParseLimits(), repo.progress) as parsers:
-        return _Run(repo, Loader(repo, parsers, cache, repo.progress), frameworks).inventory()
+        return _Run(repo, Loader(repo, parsers, cache, repo.progress), frameworks, checks).inventory()
 
 
 @dataclass(slots=True)
@@ -52,6 +55,7 @@ class _Run:
     repo: Repository
     loader: Loader
     frameworks: Sequence[Framework] | None  # None: those of its languages
+    checks: bool = False
     blobs: dict[str, str] = field(default_factory=dict)
     languages: dict[str, str] = field(default_factory=dict)  # of those files that have one
     spoken: Sequence[Framework] = ()  # frameworks with files in their languages
@@ -66,6 +70,8 @@ class _Run:
         formats = self.configs()
         project = Project(self.blobs, self.configured(formats), beat=self.repo.progress.beat)
         files = sorted(self.files(list(self.parts(project))))
+        if self.checks:
+            files = with_checks(files, self.blobs, self.loader)
         return Inventory(self.repo.commit, tuple(files), PARSER_VERSION, dict(self.unread))
 
     def survey(self) -> None:

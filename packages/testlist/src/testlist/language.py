@@ -13,6 +13,9 @@ from testlist.model import Facts
 
 #: where the packages of languages are
 HOME: Final = "testlist.languages"
+#: the file of the repository that a called name comes from, and its name there, which are empty for none: by the path
+#: of the file that calls it, the name, the imports of that file, and the paths of the commit
+Home = Callable[[str, str, Mapping[str, str], Collection[str]], tuple[str, str]]
 #: files a configuration file is built on, each with the name of what it takes from there.  known: paths of the commit
 Bases = Callable[[str, Facts, Collection[str]], Iterable[tuple[str, str]]]
 
@@ -35,7 +38,7 @@ class Syntax:
     `extract(source, language) -> Facts`.  also: further syntaxes whose grammars its files are tried in.
     configures: the format in which configuration that is written in it is read.  lenient: its tools let bad bytes pass
     or have an option for the encoding, so that such files do hold tests that run.  declares: its files may name their
-    encoding (PEP 263).
+    encoding (PEP 263).  bodies: the format that says what its functions check, read on demand.
     """
 
     id: str
@@ -46,16 +49,22 @@ class Syntax:
     configures: str | None = None
     lenient: bool = False
     declares: bool = False
+    bodies: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format of configuration files of one language.  syntax: whose grammars its reader uses; the rest as Syntax."""
+    """A format of configuration files of one language.  syntax: whose grammars its reader uses; the rest as Syntax.
+
+    on_demand: it is none of a configuration file, and no child gets ready for it before it is asked for.
+    """
 
     id: str
     reader: str
     syntax: str | None = None
     lenient: bool = False
+    declares: bool = False
+    on_demand: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +101,8 @@ class Language:
     """One language, or a few that share their tools.
 
     name: of its package.  own_folders: folders like any other to its tools that hold other people's code elsewhere.
-    follows: its module with `bases` (see Bases), if its configuration files may be built on others.
+    follows: its module with `bases` (see Bases), if its configuration files may be built on others.  calls: its module
+    with `home` (see Home), if its bodies are read.
     """
 
     name: str
@@ -102,6 +112,7 @@ class Language:
     libraries: Libraries = Libraries()
     own_folders: frozenset[str] = frozenset()
     follows: str | None = None
+    calls: str | None = None
 
     @property
     def suffixes(self) -> frozenset[str]:
@@ -124,3 +135,7 @@ class Language:
     def bases(self) -> Bases | None:
         """What `follows` names."""
         return None if self.follows is None else cast(Bases, import_module(self.module(self.follows)).bases)
+
+    def home(self) -> Home | None:
+        """What `calls` names."""
+        return None if self.calls is None else cast(Home, import_module(self.module(self.calls)).home)

@@ -1,7 +1,7 @@
 """What the engine hands out: tests, the files they stand in, and the whole of one commit."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from operator import attrgetter
 from typing import Any, Final, NamedTuple, Protocol
@@ -105,10 +105,24 @@ Test.__test__ = False  # type: ignore[attr-defined]  # not a test class, whateve
 ORDER: Final = attrgetter("file", "line", "column", "suites", "name", "framework")
 
 
+class Checks(NamedTuple):
+    """What one test checks.
+
+    checks: in order, as `kit.bodies.CheckFact`, with `by`, the call that leads to it, and its `file` where that is
+    another; subjects: functions of the repository that the test calls, as `file:name`.
+    cannot_fail: empty, no_check, constant, unreachable or ignored; None if it may fail, or if nobody knows.
+    """
+
+    checks: tuple[Mapping[str, Any], ...]
+    subjects: tuple[str, ...]
+    cannot_fail: str | None
+
+
 class FileInventory(NamedTuple):
     """One candidate file.  skipped: why it was not read, a stable code, or None.
 
-    hints: what it imports and calls, for who wants to know what its tests are about.
+    hints: what it imports and calls, for who wants to know what its tests are about.  checks: one for each test, if
+    they were asked for; None where nobody can say.
     """
 
     path: str
@@ -117,6 +131,15 @@ class FileInventory(NamedTuple):
     tests: tuple[Test, ...] = ()
     skipped: str | None = None
     hints: tuple[str, ...] = ()
+    checks: tuple[Checks | None, ...] = ()
+
+    def rows(self) -> Iterator[dict[str, object]]:
+        """Render its tests for JSON, with what they check if that was asked for."""
+        if not self.checks:
+            yield from (test.row() for test in self.tests)
+        for test, found in zip(self.tests, self.checks, strict=False):
+            known = {"checks": None, "subjects": None, "cannot_fail": None} if found is None else found._asdict()
+            yield {**test.row(), **known}
 
 
 class Inventory(NamedTuple):
@@ -135,6 +158,10 @@ class Inventory(NamedTuple):
     def tests(self) -> tuple[Test, ...]:
         """All rows, by path, line and column."""
         return tuple(chain.from_iterable(file.tests for file in self.files))
+
+    def rows(self) -> Iterator[dict[str, object]]:
+        """Render all of them for JSON, in their order."""
+        return chain.from_iterable(file.rows() for file in self.files)
 
     def summary(self) -> dict[str, Any]:
         """Totals.  files: those with tests; subtests count with their test; by_directory: direct children only.

@@ -77,7 +77,9 @@ def grammars_of(language: str) -> list[str]:
 def needs_of(languages: Collection[str]) -> frozenset[str]:
     """Languages and formats that files of a commit in these languages may be read in."""
     owners = {OWNERS[language].name: OWNERS[language] for language in languages}
-    return frozenset(languages).union(SHARED, (form.id for one in owners.values() for form in one.formats))
+    return frozenset(languages).union(
+        SHARED, (form.id for one in owners.values() for form in one.formats if not form.on_demand)
+    )
 
 
 def frameworks_of(languages: Collection[str]) -> list[Framework]:

@@ -32,10 +32,11 @@ CONVENTIONS: Final[dict[str, tuple[str, str]]] = {
     "Scala": ("scala", rf"(Test|Tests|Spec|Suite)\.scala$|{_BELOW}"),
     "shell": ("sh", r"(^|/)test[-_][^/]*$|[-_](test|spec)\.sh$"),
     "Solidity": ("sol", r"\.t\.sol$"),
-    "stories": ("js jsx ts tsx mdx svelte", r"\.stories\.[a-z]+$"),
     "Visual Basic": ("vb", r"Tests?\.vb$"),
     "Zig": ("zig", rf"(^|/)tests?[^/]*$|_test\.zig$|{_BELOW}"),
 }
+#: in the name of a file whose components are shown, and tried, in several languages
+STORIES: Final = ".stories."
 _BY_SUFFIX: Final = {
     suffix: (name, re.compile(pattern))
     for name, (suffixes, pattern) in CONVENTIONS.items()
@@ -45,6 +46,8 @@ _BY_SUFFIX: Final = {
 
 def unread_language_of(path: str) -> str | None:
     """The language or tool of a file that looks like a test, and that no framework here can read."""
+    if STORIES in path:
+        return "stories"
     stem, dot, suffix = path.rpartition("/")[2].rpartition(".")
     if not stem or not dot or suffix not in _BY_SUFFIX:
         return None

@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from itertools import zip_longest
 from typing import Any, Final
 
-from testlist.model import Inventory, Test
+from testlist.model import Checks, Inventory, Test
 from testlist.reports.compare import Comparison
 
 #: of the JSON document and of JSON lines (inventory.schema.json); raised when a member goes or means something else
@@ -13,7 +14,7 @@ SCHEMA_VERSION: Final = 1
 
 def jsonl(inventory: Inventory) -> Iterator[str]:
     """One row a test, by file, line and column."""
-    return (f"{dumped(test.row())}\n" for test in inventory.tests)
+    return (f"{dumped(row)}\n" for row in inventory.rows())
 
 
 def document(inventory: Inventory) -> Iterator[str]:
@@ -25,7 +26,7 @@ def document(inventory: Inventory) -> Iterator[str]:
         "summary": inventory.summary(),
     }
     lists: dict[str, Iterator[dict[str, object]]] = {
-        "tests": (test.row() for test in inventory.tests),
+        "tests": inventory.rows(),
         "files": (
             {"file": file.path, "framework": file.framework, "hints": list(file.hints)}
             for file in inventory.files
@@ -44,7 +45,7 @@ def document(inventory: Inventory) -> Iterator[str]:
 
 def table(inventory: Inventory) -> Iterator[str]:
     """Aligned columns and a line of totals, for people."""
-    rows = [_cells(test) for test in inventory.tests]
+    rows = [_cells(test, checks) for file in inventory.files for test, checks in zip_longest(file.tests, file.checks)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)] if rows else []
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     return (f"{line}\n" for line in [*lines, totals(inventory)])
@@ -82,11 +83,22 @@ def printable(text: str) -> str:
     return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
 
 
-def _cells(test: Test) -> tuple[str, ...]:
+def _cells(test: Test, checks: Checks | None) -> tuple[str, ...]:
     name = " > ".join((*test.suites, test.name))
     dynamic = f"x{test.cases}" if test.cases is not None else "x?" if test.dynamic else ""
     status = f"{test.status}?" if test.conditional else test.status
-    return (status, test.framework, printable(f"{test.file}:{test.line}"), printable(f"{name} {dynamic}".strip()))
+    what = printable(f"{name} {dynamic}".strip())
+    return (status, test.framework, printable(f"{test.file}:{test.line}"), f"{what}{_checked(checks)}")
+
+
+def _checked(checks: Checks | None) -> str:
+    """What a test checks, in words; nothing where nobody knows."""
+    if checks is None:
+        return ""
+    if checks.cannot_fail:
+        return f"  [cannot fail: {checks.cannot_fail.replace('_', ' ')}]"
+    count = len(checks.checks)
+    return "  [no check]" if not count else "  [1 check]" if count == 1 else f"  [{count} checks]"
 
 
 def comparison(found: Comparison) -> str:

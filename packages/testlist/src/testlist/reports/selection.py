@@ -4,12 +4,15 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from itertools import zip_longest
 from posixpath import join, normpath
 from typing import Final
 
 from testlist.languages import all_frameworks
-from testlist.model import KINDS, STATUSES, FileInventory, Inventory, Test
+from testlist.model import KINDS, STATUSES, Checks, FileInventory, Inventory, Test
 
+#: asks for what tests check, too
+CANNOT_FAIL: Final = "cannot_fail"
 #: fields of a test that may be asked for, with what they may be; the names of frameworks are looked up when asked for
 VALUES: Final[Mapping[str, Sequence[str]]] = {
     "status": STATUSES,
@@ -17,6 +20,7 @@ VALUES: Final[Mapping[str, Sequence[str]]] = {
     "framework": (),
     "conditional": ("false", "true"),
     "dynamic": ("false", "true"),
+    CANNOT_FAIL: ("false", "true"),
 }
 
 
@@ -54,13 +58,21 @@ class Selection:
         return inventory._replace(files=tuple(self._part(file) for file in files))
 
     def _part(self, file: FileInventory) -> FileInventory:
-        return file._replace(tests=tuple(test for test in file.tests if self._has(test))) if self.only else file
+        if not self.only:
+            return file
+        kept = [pair for pair in zip_longest(file.tests, file.checks) if self._has(*pair)]
+        checks = tuple(checks for _, checks in kept) if file.checks else ()
+        return file._replace(tests=tuple(test for test, _ in kept), checks=checks)
 
     def _has_file(self, path: str) -> bool:
         return not self.patterns or any(_matches(path, pattern) for pattern in self.patterns)
 
-    def _has(self, test: Test) -> bool:
-        return all(_text(getattr(test, field)) in values for field, values in self.only.items())
+    def _has(self, test: Test, checks: Checks | None) -> bool:
+        cannot_fail = checks is not None and checks.cannot_fail is not None
+        return all(
+            _text(cannot_fail if field == CANNOT_FAIL else getattr(test, field)) in values
+            for field, values in self.only.items()
+        )
 
 
 def mistake_in(only: Sequence[str]) -> str | None:

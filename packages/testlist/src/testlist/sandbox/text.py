@@ -17,7 +17,9 @@ LENIENT: Final = frozenset(
     [*(one.id for one in SYNTAXES.values() if one.lenient), *(one.id for one in FORMATS.values() if one.lenient)]
 )
 #: languages whose files may say their encoding
-DECLARING: Final = frozenset(one.id for one in SYNTAXES.values() if one.declares)
+DECLARING: Final = frozenset(
+    [*(one.id for one in SYNTAXES.values() if one.declares), *(one.id for one in FORMATS.values() if one.declares)]
+)
 #: a text may hold one NUL in so many bytes, as strings that are compared with others do
 FEW: Final = 1000
 #: or any number in one line of so many, as long strings that a fuzzer found do

@@ -13,9 +13,14 @@ PYTHON: Final = Language(
             suffixes=("py",),
             grammar=Grammar("tree-sitter-python", "0.25.0", "tree_sitter_python"),
             declares=True,
+            bodies="python-bodies",
         ),
     ),
-    formats=(Format("toml", "config_toml"),),
+    formats=(
+        Format("toml", "config_toml"),
+        Format("python-bodies", "checks", syntax="python", declares=True, on_demand=True),
+    ),
+    calls="resolve_calls",
     hints=Hints(
         imports=rb"^[ \t]*+(?:from|import)[ \t]+(?P<import>\.*+\w[\w.]*+)",
         texts=HASHES,

@@ -1,0 +1,140 @@
+"""What the tests of an inventory check: their own checks, those of functions that they call, and whether any can fail.
+
+Bodies are read on demand, and kept apart from the facts that rows are made of.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, partial
+from typing import Any, Final, cast
+
+from testlist.isolation import attempt
+from testlist.kit.bodies import BodiesFact, BodyFact
+from testlist.language import Home
+from testlist.languages import OWNERS, SYNTAXES, language_of
+from testlist.loader import Loader
+from testlist.model import Checks, Facts, FileInventory, Test
+
+#: what the log says of a failure here
+CHECKS: Final = "checks"
+#: calls that are followed: a test, a function of its own, and one that this one calls
+LEVELS: Final = 2
+#: checks of one test, with those of what it calls
+MOST: Final = 500
+
+
+def with_checks(files: Sequence[FileInventory], blobs: Mapping[str, str], loader: Loader) -> list[FileInventory]:
+    """The files, each with what its tests check where its language can say so."""
+    reading = _Bodies(blobs, loader)
+    reading.read([file.path for file in files if file.tests])
+    reading.read(sorted(reading.imported()))
+    return [file._replace(checks=tuple(reading.of(test) for test in file.tests)) for file in files]
+
+
+@dataclass(slots=True)
+class _Bodies:
+    """What was read.  by_line, by_name: path -> its functions; homes: (path, called name) -> where that is."""
+
+    blobs: Mapping[str, str]
+    loader: Loader
+    found: dict[str, BodiesFact] = field(default_factory=dict)
+    by_line: dict[str, dict[int, BodyFact]] = field(default_factory=dict)
+    by_name: dict[str, dict[str, BodyFact]] = field(default_factory=dict)
+    homes: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
+
+    def read(self, paths: Sequence[str]) -> None:
+        """Read files whose language has bodies."""
+        wanted = {path: form for path in paths if path not in self.found and (form := bodies_of(path)) is not None}
+        for path, facts in self.loader.read(self.blobs, wanted).items():
+            attempt(partial(self._keep, path, facts), None, framework=CHECKS, path=path)
+
+    def _keep(self, path: str, facts: Facts) -> None:
+        functions = cast(BodiesFact, facts)["functions"] if "functions" in facts else []
+        self.by_line[path] = {body["line"]: body for body in functions}
+        self.by_name[path] = {body["name"]: body for body in functions}
+        self.found[path] = {"functions": functions, "imports": facts.get("imports", {})}
+
+    def imported(self) -> set[str]:
+        """Files of the repository that the files read so far import functions from, and call these."""
+        return set[str]().union(
+            *(attempt(partial(self._homes, path), set[str](), framework=CHECKS, path=path) for path in self.found)
+        )
+
+    def _homes(self, path: str) -> set[str]:
+        called = {call for body in self.found[path]["functions"] for call in body["calls"]}
+        return {home for one in called if (home := self._home(path, one)[0])}
+
+    def of(self, test: Test) -> Checks | None:
+        """What one test checks; None where nobody can say."""
+        return attempt(partial(self._of, test), None, framework=CHECKS, path=test.file)
+
+    def _of(self, test: Test) -> Checks | None:
+        body = self.by_line.get(test.file, {}).get(test.line)
+        if body is None or body["name"].rpartition(".")[2] != test.name.partition("[")[0]:
+            return None
+        checks: list[dict[str, Any]] = [{**check} for check in body["checks"]]
+        checks += self._by_helpers(test.file, body, LEVELS, {body["name"]})
+        return Checks(tuple(checks[:MOST]), self._subjects(test.file, body), _cannot_fail(body, checks))
+
+    def _by_helpers(self, path: str, body: BodyFact, levels: int, seen: set[str]) -> Iterator[dict[str, Any]]:
+        for called in body["calls"] if levels else ():
+            home, helper = self._helper(path, body, called)
+            if helper is None or helper["name"] in seen:
+                continue
+            seen.add(helper["name"])
+            for check in helper["checks"]:
+                yield {**check, "by": called, **({"file": home} if home != path else {})}
+            yield from self._by_helpers(home, helper, levels - 1, seen)
+
+    def _helper(self, path: str, body: BodyFact, called: str) -> tuple[str, BodyFact | None]:
+        """The function of the repository that a call means, and its file."""
+        own = self.by_name.get(path, {})
+        owner, _, last = called.rpartition(".")
+        if owner in ("self", "cls"):
+            around = body["name"].rpartition(".")[0]
+            return path, own.get(f"{around}.{last}") or _only(own, last)
+        if called in own:
+            return path, own[called]
+        home, name = self._home(path, called)
+        return home, self.by_name.get(home, {}).get(name)
+
+    def _subjects(self, path: str, body: BodyFact) -> tuple[str, ...]:
+        """What a test calls of the repository, as `file:name`."""
+        homes = (self._home(path, called) for called in body["calls"])
+        return tuple(dict.fromkeys(f"{home}:{name}" for home, name in homes if home))
+
+    def _home(self, path: str, called: str) -> tuple[str, str]:
+        """The file of the repository that a called name comes from, and its name there."""
+        if (path, called) not in self.homes:
+            imports = self.found[path].get("imports", {}) if path in self.found else {}
+            home = home_of(language_of(path))
+            self.homes[path, called] = ("", "") if home is None else home(path, called, imports, self.blobs)
+        return self.homes[path, called]
+
+
+@cache
+def home_of(language: str | None) -> Home | None:
+    """How names of a language are followed; None if nobody knows."""
+    return None if language is None else OWNERS[language].home()
+
+
+def bodies_of(path: str) -> str | None:
+    """The format in which the functions of a file are read; None if its language has none yet."""
+    language = language_of(path)
+    return SYNTAXES[language].bodies if language is not None else None
+
+
+def _cannot_fail(body: BodyFact, checks: Sequence[Mapping[str, Any]]) -> str | None:
+    """Why a test passes whatever the code does; None if it may fail, or if nobody knows."""
+    if body.get("stub"):
+        return "empty"
+    if not checks:
+        return "no_check" if body.get("quiet") else None
+    reasons = [check.get("idle") for check in checks]
+    return reasons[0] if all(reasons) and (body.get("quiet") or set(reasons) != {"constant"}) else None
+
+
+def _only(functions: Mapping[str, BodyFact], name: str) -> BodyFact | None:
+    """The one method of this name in a file."""
+    found = [body for full, body in functions.items() if full.rpartition(".")[2] == name]
+    return found[0] if len(found) == 1 else None

@@ -1,0 +1,252 @@
+"""What the functions of one Python file check, and what they call: read from their bodies, on demand."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Final
+
+from tree_sitter import Node
+
+from testlist.kit.bodies import MOST_CALLS, MOST_CHECKS, MOST_FUNCTIONS, BodiesFact, BodyFact, CheckFact, Idle
+from testlist.languages.python.checks_expressions import NOTHING, arguments, asserted, literal, made, said
+from testlist.languages.python.checks_quiet import is_quiet
+from testlist.languages.python.facts_values import dotted_of, string_of
+from testlist.languages.python.vocabulary_checks import ALONE, BEGINNINGS, CASE, FUNCTIONS, INSTANCES, MOCK, Meaning
+from testlist.model import Facts
+from testlist.sandbox.syntax import end_line, line, named, parse, text
+
+PYTHON: Final = "python"
+FUNCTION, CLASS = "function_definition", "class_definition"
+#: statements that end the block they stand in
+ENDS: Final = frozenset({"return_statement", "raise_statement", "continue_statement", "break_statement"})
+#: functions that end it as well
+LEAVES: Final = ("pytest.skip", "self.skipTest", "pytest.xfail")
+#: what an except clause names that catches a failed check
+CATCHES: Final = frozenset({"", "Exception", "BaseException", "AssertionError"})
+BRANCHES: Final = frozenset(
+    {"if_statement", "try_statement", "block", "else_clause", "except_clause", "finally_clause", "elif_clause"}
+)
+#: statements that do nothing
+NOTHING_DONE: Final = frozenset({"pass_statement", "ellipsis", "comment"})
+
+
+def extract(source: bytes, language: str) -> Facts:  # noqa: ARG001 - as of every reader
+    """Read one file: a BodiesFact."""
+    root = parse(source, PYTHON)
+    found: BodiesFact = {"functions": list(islice(_functions(root, ()), MOST_FUNCTIONS))}
+    if imports := dict(islice(_imports(root), MOST_FUNCTIONS)):
+        found["imports"] = imports
+    return {**found}
+
+
+def _imports(block: Node) -> Iterator[tuple[str, str]]:
+    """Names that a module imports, at its top or in a branch there, with where they come from."""
+    for node in named(block):
+        if node.type in ("import_statement", "import_from_statement"):
+            module = "".join(text(node.child_by_field_name("module_name")).split())
+            for child in node.children_by_field_name("name"):
+                alias = child.child_by_field_name("alias")
+                name = text(child.child_by_field_name("name") if child.type == "aliased_import" else child)
+                yield text(alias) or name, f"{module}:{name}" if module else f"{name}:"
+        elif node.type in BRANCHES:
+            yield from _imports(node)
+
+
+def _functions(block: Node | None, around: tuple[str, ...]) -> Iterator[BodyFact]:
+    """The functions of a module or class, wherever they stand in it; not those inside of functions."""
+    for node in named(block):
+        if node.type == FUNCTION:
+            yield _function(node, around)
+        elif node.type == CLASS:
+            name = text(node.child_by_field_name("name"))
+            yield from _functions(node.child_by_field_name("body"), (*around, name))
+        elif node.child_count:
+            yield from _functions(node, around)
+
+
+def _function(node: Node, around: tuple[str, ...]) -> BodyFact:
+    name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
+    reading = _Reading()
+    statements = list(named(body))
+    doc = _documentation(statements)
+    if doc:
+        statements = statements[1:]
+    reading.block(statements)
+    found: BodyFact = {
+        "name": ".".join((*around, text(name))),
+        "line": line(name or node),
+        "end": end_line(node),
+        "checks": reading.checks[:MOST_CHECKS],
+        "calls": list(reading.calls)[:MOST_CALLS],
+    }
+    if all(_is_nothing(one) for one in statements):
+        found["stub"] = True
+    elif is_quiet(node, statements):
+        found["quiet"] = True
+    if doc:
+        found["doc"] = doc
+    return found
+
+
+def _documentation(statements: list[Node]) -> str:
+    """Its first line; empty without any."""
+    first = next(named(statements[0]), None) if statements and statements[0].type == "expression_statement" else None
+    lines = string_of(first).strip().splitlines() if first is not None and first.type == "string" else []
+    return " ".join(lines[0].split())[:200] if lines else ""
+
+
+def _is_nothing(statement: Node) -> bool:
+    if statement.type in NOTHING_DONE:
+        return True
+    inner = next(named(statement), None)
+    return statement.type == "expression_statement" and inner is not None and literal_or_dots(inner)
+
+
+def literal_or_dots(node: Node) -> bool:
+    """Whether an expression is written out and nothing else."""
+    return node.type == "ellipsis" or literal(node) is not NOTHING
+
+
+@dataclass(slots=True)
+class _Reading:
+    """The walk through one body.  calls: in order, each once.  idle: why what is read now decides nothing."""
+
+    checks: list[CheckFact] = field(default_factory=list)
+    calls: dict[str, None] = field(default_factory=dict)
+    idle: Idle | None = None
+    nested: bool = False
+
+    def block(self, statements: list[Node]) -> None:
+        """Statements in their order; after one that leaves, nothing is reached."""
+        before = self.idle
+        for node in statements:
+            self.statement(node)
+            if node.type in ENDS or self._leaves(node):
+                self.idle = self.idle or "unreachable"
+        self.idle = before
+
+    def statement(self, node: Node) -> None:
+        """One statement, and those inside of it."""
+        kind = node.type
+        if kind in (FUNCTION, CLASS):
+            before, self.nested = (self.nested, self.idle), True
+            self.block(list(named(node.child_by_field_name("body"))))
+            self.nested, self.idle = before
+        elif kind == "assert_statement":
+            self._assert(node)
+        elif kind == "try_statement" and _swallows(node):
+            before_idle, self.idle = self.idle, self.idle or "ignored"
+            self._parts(node)
+            self.idle = before_idle
+        else:
+            self._parts(node)
+
+    def _parts(self, node: Node) -> None:
+        """What a statement consists of: its blocks, and the calls in its expressions."""
+        for child in named(node):
+            if child.type == "block":
+                self.block(list(named(child)))
+            elif child.type.endswith(("_clause", "_statement", "_definition")) or child.type == "with_item":
+                self.statement(child)
+            else:
+                self._expression(child)
+
+    def _expression(self, node: Node) -> None:
+        if node.type == "call":
+            self._call(node)
+        if node.type == "lambda":
+            return
+        for child in named(node):
+            self._expression(child)
+
+    def _assert(self, node: Node) -> None:
+        parts = list(named(node))
+        for check in asserted(parts[0], line(node)) if parts else ():
+            self._add(check)
+        for part in parts:
+            self._expression(part)
+
+    def _call(self, node: Node) -> None:
+        name = dotted_of(node)
+        if not name:
+            return
+        self.calls[name] = None
+        owner, _, last = name.rpartition(".")
+        meaning, subject = _meaning(owner, last)
+        if meaning is not None:
+            self._add(_checked(node, meaning, subject))
+        elif last.startswith(BEGINNINGS) and owner not in ("self", "cls") and owner:
+            self._add(made(line(node), "custom", subject=next(iter(arguments(node)[0]), None)))
+
+    def _add(self, check: CheckFact) -> None:
+        if self.idle and "idle" not in check:
+            check["idle"] = self.idle
+        if self.nested:
+            check["nested"] = True
+        self.checks.append(check)
+
+    def _leaves(self, node: Node) -> bool:
+        inner = next(named(node), None) if node.type == "expression_statement" else None
+        return inner is not None and inner.type == "call" and dotted_of(inner) in LEAVES
+
+
+def _meaning(owner: str, last: str) -> tuple[Meaning | None, str]:
+    """What a call checks, and whose method it is."""
+    if owner in INSTANCES and last in CASE:
+        return CASE[last], ""
+    if owner and last in MOCK:
+        return MOCK[last], owner
+    if last in ALONE and owner not in ("pytest", ""):
+        return None, ""
+    if last == "fail" and owner == "pytest":
+        return CASE["fail"], ""
+    return FUNCTIONS.get(last), ""
+
+
+def _checked(node: Node, meaning: Meaning, owner: str) -> CheckFact:
+    plain, by_name = arguments(node)
+
+    def argument(place: int | None) -> Node | None:
+        return plain[place] if place is not None and place < len(plain) else None
+
+    check = made(
+        line(node), meaning.relation, negated=meaning.negated,
+        subject=None if owner else argument(meaning.subject), expected=argument(meaning.expected),
+    )  # fmt: skip
+    if owner:
+        check["subject"] = owner
+    if meaning.relation in ("raises", "warns"):
+        message = by_name.get("match") or by_name.get("expected_regex")
+        if message is not None or (meaning.subject == 2 and len(plain) > 1):
+            check["message"] = said(message if message is not None else plain[1])
+    given = [
+        f"{name}={said(by_name[name])}" for name in ("places", "delta", "rtol", "atol", "decimal") if name in by_name
+    ]
+    if given:
+        check["tolerance"] = ", ".join(given)
+    if meaning.relation in ("equal", "truthy", "identical") and plain:
+        sides = plain[: 1 if meaning.expected is None else 2]
+        if all(literal(side) is not NOTHING for side in sides):
+            check["idle"] = "constant"
+    return check
+
+
+def _swallows(node: Node) -> bool:
+    """Whether a failed check in it is caught, and nothing is done."""
+    clauses = [child for child in named(node) if child.type == "except_clause"]
+    return any(_caught(one) and all(_is_nothing(inner) for inner in _body_of(one)) for one in clauses)
+
+
+def _caught(clause: Node) -> bool:
+    """Whether an except clause catches failed checks."""
+    first = next((child for child in named(clause) if child.type != "block"), None)
+    if first is None:
+        return True
+    named_type = next(named(first), first) if first.type == "as_pattern" else first
+    kinds = named(named_type) if named_type.type == "tuple" else [named_type]
+    return any(text(kind) in CATCHES for kind in kinds)
+
+
+def _body_of(clause: Node) -> list[Node]:
+    block = next((child for child in named(clause) if child.type == "block"), None)
+    return list(named(block))

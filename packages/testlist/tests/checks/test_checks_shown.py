@@ -1,0 +1,60 @@
+"""What tests check, as the command shows it."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+from testlist.about import schema
+from testlist.checks import with_checks
+from testlist.cli import main
+from testlist.loader import Loader
+from testlist.model import FileInventory, Test
+from testlist_harness.repositories import MakeRepository
+
+TESTS = "def test_one():\n    assert f() == 1\ndef test_two(): pass\ndef test_three(): f()\n"
+
+
+@pytest.fixture
+def repository(make_repository: MakeRepository) -> Path:
+    return make_repository(
+        {"test_a.py": TESTS, "a_test.go": 'package a\nimport "testing"\nfunc TestA(t *testing.T) { t.Fail() }\n'}
+    )
+
+
+def test_checks_are_listed_if_they_are_asked_for(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(repository), "--checks"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.partition("  [")[2] for line in lines[:4]] == ["", "1 check]", "cannot fail: empty]", "no check]"]
+    assert main([str(repository), "--checks", "--format", "json"]) == 0
+    whole = json.loads(capsys.readouterr().out)
+    jsonschema.validate(whole, json.loads(schema()))
+    go, one, two, _ = whole["tests"]
+    assert (go["checks"], go["cannot_fail"]) == (None, None)  # nobody can say it of Go yet
+    assert one["checks"] == [{"line": 2, "relation": "equal", "subject": "f()", "expected": "1", "value": 1}]
+    assert two["cannot_fail"] == "empty"
+    assert main([str(repository), "--format", "json"]) == 0
+    assert "checks" not in json.loads(capsys.readouterr().out)["tests"][0]
+
+
+def test_tests_that_cannot_fail_can_be_asked_for(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for _ in range(2):  # the second time from the cache
+        assert main([str(repository), "--only", "cannot_fail=true", "--exit-code", "--format", "jsonl"]) == 1
+        assert [json.loads(line)["name"] for line in capsys.readouterr().out.splitlines()] == ["test_two"]
+    assert main([str(repository), "--only", "cannot_fail=true", "--exit-code", "--", "a_test.go"]) == 0
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [{"functions": 3}, {"functions": [3]}, {"functions": [{"line": 1}]}, {"skipped": "binary"}, {},
+     {"functions": [{"line": 1, "name": "test_a", "end": 2, "checks": [[]], "calls": [{}]}]},
+     {"functions": [{"line": 1, "name": "test_a", "end": 2, "checks": [{}], "calls": ["a"]}], "imports": {"a": 3}}],
+)  # fmt: skip
+def test_facts_of_a_hostile_file_cost_its_checks_alone(
+    facts: dict[str, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = FileInventory("test_a.py", "1" * 40, "pytest", (Test("test_a.py", "pytest", (), "test_a", 1),))
+    monkeypatch.setattr(Loader, "read", lambda self, blobs, wanted: dict.fromkeys(wanted, facts))
+    loader = Loader(None, None, None, None)  # type: ignore[arg-type]  # nothing is read
+    [found] = with_checks([file], {"test_a.py": "1" * 40}, loader)
+    assert len(found.checks) == 1

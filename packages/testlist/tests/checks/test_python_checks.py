@@ -1,0 +1,189 @@
+"""What tests in Python check, by their source alone."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+from testlist import Inventory
+from testlist.kit.bodies import RELATIONS
+from testlist.model import Checks
+from testlist_harness.repositories import MakeRepository, TakeInventory
+
+Read = Callable[..., dict[str, Checks | None]]
+
+
+@pytest.fixture
+def read(make_repository: MakeRepository, take: TakeInventory) -> Read:
+    """What the tests of some files check, by their names."""
+
+    def run(body: str = "", **files: str) -> dict[str, Checks | None]:
+        texts = {name.replace("__", "/") + ".py": text for name, text in files.items()}
+        found: Inventory = take(make_repository({**({"test_a.py": body} if body else {}), **texts}), checks=True)
+        return {test.name: one for file in found.files for test, one in zip(file.tests, file.checks, strict=True)}
+
+    return run
+
+
+def only(found: Mapping[str, Checks | None]) -> list[dict[str, Any]]:
+    [checks] = found.values()
+    assert checks is not None
+    assert all(check["relation"] in RELATIONS for check in checks.checks)
+    return [{key: value for key, value in check.items() if key != "line"} for check in checks.checks]
+
+
+@pytest.mark.parametrize(
+    ("statement", "check"),
+    [
+        ("assert total(cart) == 3", {"relation": "equal", "subject": "total(cart)", "expected": "3", "value": 3}),
+        ("assert 3 == total(cart)", {"relation": "equal", "subject": "total(cart)", "expected": "3", "value": 3}),
+        (
+            "assert a != [1, 'x']",
+            {"relation": "equal", "negated": True, "subject": "a", "expected": "[1, 'x']", "value": [1, "x"]},
+        ),
+        ("assert (not a)", {"relation": "truthy", "negated": True, "subject": "a"}),
+        (
+            "assert 'x' not in a",
+            {"relation": "contains", "negated": True, "subject": "a", "expected": "'x'", "value": "x"},
+        ),
+        ("assert a.b is None", {"relation": "none", "subject": "a.b"}),
+        ("assert a is not b", {"relation": "identical", "negated": True, "subject": "a", "expected": "b"}),
+        ("assert not isinstance(a, int)", {"relation": "type", "negated": True, "subject": "a", "expected": "int"}),
+        ("assert a.startswith('x')", {"relation": "starts_with", "subject": "a", "expected": "'x'", "value": "x"}),
+        ("assert re.match('x+', a)", {"relation": "matches", "subject": "a", "expected": "'x+'", "value": "x+"}),
+        (
+            "assert 0.3 == pytest.approx(a, abs=1e-6)",
+            {"relation": "approximate", "subject": "0.3", "expected": "a", "tolerance": "abs=1e-6"},
+        ),
+        ("assert a < b < c", {"relation": "truthy", "subject": "a < b < c"}),
+        ("assert a or b", {"relation": "truthy", "subject": "a or b"}),
+        ("self.assertEqual(a, 1.5)", {"relation": "equal", "subject": "a", "expected": "1.5"}),
+        ("self.assertIn('x', a)", {"relation": "contains", "subject": "a", "expected": "'x'", "value": "x"}),
+        (
+            "self.assertAlmostEqual(a, b, places=3)",
+            {"relation": "approximate", "subject": "a", "expected": "b", "tolerance": "places=3"},
+        ),
+        (
+            "with pytest.raises(KeyError, match='no x'):\n        a()",
+            {"relation": "raises", "expected": "KeyError", "message": "'no x'"},
+        ),
+        (
+            "with self.assertRaisesRegex(KeyError, 'x'):\n        a()",
+            {"relation": "raises", "expected": "KeyError", "message": "'x'"},
+        ),
+        ("pytest.raises(KeyError, a, 1)", {"relation": "raises", "subject": "a", "expected": "KeyError"}),
+        (
+            "sent.assert_called_once_with('x')",
+            {"relation": "called_with", "subject": "sent", "expected": "'x'", "value": "x"},
+        ),
+        ("sent.mail.assert_not_called()", {"relation": "called", "negated": True, "subject": "sent.mail"}),
+        (
+            "np.testing.assert_allclose(a, b, rtol=1)",
+            {"relation": "approximate", "subject": "a", "expected": "b", "tolerance": "rtol=1"},
+        ),
+        ("pytest.fail('no')", {"relation": "fails"}),
+        ("tools.check_all(a)", {"relation": "custom", "subject": "a"}),
+        ("for one in a:\n        if one:\n            assert one", {"relation": "truthy", "subject": "one"}),
+        ("def inner():\n        assert a\n    inner()", {"relation": "truthy", "subject": "a", "nested": True}),
+        ("try:\n        assert a\n    finally:\n        b()", {"relation": "truthy", "subject": "a"}),
+        (
+            "async with a as b, pytest.raises(ValueError):\n        pass",
+            {"relation": "raises", "expected": "ValueError"},
+        ),
+    ],
+)
+def test_a_statement_is_read_as(read: Read, statement: str, check: dict[str, Any]) -> None:
+    assert only(read(f"def test_a(self, a, b, c):\n    {statement}\n")) == [check]
+
+
+def test_an_and_is_several_checks_of_one_line_and_literals_above_a_limit_are_source_alone(read: Read) -> None:
+    [both] = read("def test_a():\n    assert (a == 1 and\n            b == 9999999999)\n").values()
+    assert both is not None
+    assert [(one["line"], one.get("value")) for one in both.checks] == [(2, 1), (2, None)]
+
+
+def test_checks_of_functions_that_a_test_calls_count_two_levels_deep(read: Read) -> None:
+    tests = """from shop import cart
+from tests.helpers import same as equal
+class TestCart:
+    def check(self, x):
+        assert x
+        self.deeper(x)
+    def deeper(self, x):
+        assert x > 1
+        self.deepest(x)
+    def deepest(self, x):
+        assert x > 2
+    def test_it(self):
+        found = cart.total(1)
+        self.check(found)
+        equal(found, 2)
+"""
+    helpers = "def same(a, b):\n    assert a == b\n"
+    [found] = read(tests__test_cart=tests, tests__helpers=helpers, shop__cart="def total(x): return x\n").values()
+    assert found is not None
+    reached = [(one["by"], one["relation"], one.get("file"), one["line"]) for one in found.checks]
+    assert reached == [
+        ("self.check", "truthy", None, 5), ("self.deeper", "greater", None, 8),
+        ("equal", "equal", "tests/helpers.py", 2),
+    ]  # fmt: skip
+    assert found.subjects == ("shop/cart.py:total", "tests/helpers.py:same")
+
+
+CANNOT_FAIL = {
+    "empty": ["pass", "...", '"""Nothing yet."""', "# nothing\n    pass", '"a"\n    1'],
+    "no_check": ["x = 1", "x = [1, 2]\n    print(len(x))", "if True:\n        pass"],
+    "constant": ["assert True", "assert 1 == 1", "assert (1, 'no')", "assert 'x' in 'xy'", "self.assertTrue(True)",
+                 "self.assertEqual(1, 1)", "x = 1\n    assert not False"],
+    "unreachable": ["return\n    assert a()", "pytest.skip('later')\n    assert a() == 1",
+                    "if b():\n        return\n    raise OSError\n    assert a()"],
+    "ignored": ["try:\n        assert a() == 1\n    except AssertionError:\n        pass",
+                "try:\n        assert a() == 1\n    except Exception:\n        ...",
+                "try:\n        self.assertEqual(a(), 1)\n    except:\n        pass"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("reason", "body"), [(reason, body) for reason, bodies in CANNOT_FAIL.items() for body in bodies]
+)
+def test_a_test_that_cannot_fail_is_told_with_the_reason(read: Read, reason: str, body: str) -> None:
+    [found] = read(f"def test_a(self=None):\n    {body}\n".replace("(self=None)", "()")).values()
+    assert found is not None
+    assert found.cannot_fail == reason
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["assert a()", "a()", "import shop", "x = shop.y", "x = {}['a']", "x = 1 / y", "raise ValueError",
+     "assert True\n    a()", "if b():\n        return\n    assert a()", "assert a() == 1\n    return\n    assert True",
+     "try:\n        assert a()\n    except OSError:\n        pass", "with shop():\n        pass",
+     "try:\n        assert a()\n    except AssertionError as error:\n        print(error)\n        raise",
+     "try:\n        a()\n    except ValueError:\n        pass\n    else:\n        pytest.fail('no error')",
+     "async for x in y:\n        pass", "x = [z for z in y]", "lambda: 1"],
+)  # fmt: skip
+def test_one_that_may_fail_is_never_accused(read: Read, body: str) -> None:
+    [found] = read(f"def test_a():\n    {body}\n").values()
+    assert found is not None
+    assert found.cannot_fail is None, found
+
+
+def test_a_fixture_may_fail_for_its_test(read: Read) -> None:
+    [found] = read("def test_a(database):\n    x = 1\n").values()
+    assert found is not None
+    assert found.cannot_fail is None
+
+
+def test_decorated_nested_and_inherited_tests_find_their_bodies(read: Read) -> None:
+    found = read("""import pytest, unittest
+class Base:
+    def test_in_base(self): assert self.a
+class TestOne(Base):
+    class TestInner:
+        @pytest.mark.parametrize("x", [1, 2])
+        async def test_inner(self, x): assert x == 1
+if True:
+    def test_branch(): assert 1 < f()
+class Two(unittest.TestCase):
+    def test_two(self): self.assertIsNone(f())
+""")
+    counts = {name: len(one.checks) if one else None for name, one in found.items()}
+    assert counts == {"test_in_base": 1, "test_inner": 1, "test_branch": 1, "test_two": 1}
