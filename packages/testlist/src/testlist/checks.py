@@ -38,7 +38,7 @@ class _Bodies:
     blobs: Mapping[str, str]
     loader: Loader
     found: dict[str, BodiesFact] = field(default_factory=dict)
-    by_line: dict[str, dict[int, BodyFact]] = field(default_factory=dict)
+    by_line: dict[str, dict[int, list[BodyFact]]] = field(default_factory=dict)
     by_name: dict[str, dict[str, BodyFact]] = field(default_factory=dict)
     homes: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
 
@@ -50,7 +50,10 @@ class _Bodies:
 
     def _keep(self, path: str, facts: Facts) -> None:
         functions = cast(BodiesFact, facts)["functions"] if "functions" in facts else []
-        self.by_line[path] = {body["line"]: body for body in functions}
+        lines: dict[int, list[BodyFact]] = {}
+        for body in functions:
+            lines.setdefault(body["line"], []).append(body)
+        self.by_line[path] = lines
         self.by_name[path] = {body["name"]: body for body in functions}
         self.found[path] = {"functions": functions, "imports": facts.get("imports", {})}
 
@@ -69,9 +72,11 @@ class _Bodies:
         return attempt(partial(self._of, test), None, framework=CHECKS, path=test.file)
 
     def _of(self, test: Test) -> Checks | None:
-        body = self.by_line.get(test.file, {}).get(test.line)
-        if body is None or body["name"].rpartition(".")[2] != test.name.partition("[")[0]:
+        here = self.by_line.get(test.file, {}).get(test.line, [])
+        named = [body for body in here if test.name in (body["name"], body["name"].rpartition(".")[2])]
+        if len(named) != 1:
             return None
+        [body] = named
         checks: list[dict[str, Any]] = [{**check} for check in body["checks"]]
         checks += self._by_helpers(test.file, body, LEVELS, {body["name"]})
         return Checks(tuple(checks[:MOST]), self._subjects(test.file, body), _cannot_fail(body, checks))

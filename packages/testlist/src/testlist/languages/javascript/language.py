@@ -18,6 +18,7 @@ JAVASCRIPT: Final = Language(
             also=("tsx",),
             configures="javascript-config",
             lenient=True,
+            bodies="javascript-bodies",
         ),
         Syntax(
             id="typescript",
@@ -25,14 +26,25 @@ JAVASCRIPT: Final = Language(
             grammar=Grammar(*TYPESCRIPT, "language_typescript"),
             configures="typescript-config",
             lenient=True,
+            bodies="typescript-bodies",
         ),
-        Syntax(id="tsx", suffixes=("tsx",), grammar=Grammar(*TYPESCRIPT, "language_tsx"), lenient=True),
+        Syntax(
+            id="tsx",
+            suffixes=("tsx",),
+            grammar=Grammar(*TYPESCRIPT, "language_tsx"),
+            lenient=True,
+            bodies="tsx-bodies",
+        ),
     ),
     formats=(
         Format("package.json", "config_tables"),
         Format("bunfig", "config_tables"),
         Format("javascript-config", "config", syntax="javascript", lenient=True),
         Format("typescript-config", "config", syntax="typescript", lenient=True),
+        *(
+            Format(f"{syntax}-bodies", "checks", syntax=syntax, lenient=True, on_demand=True)
+            for syntax in ("javascript", "typescript", "tsx")
+        ),
     ),
     hints=Hints(
         imports=rb"""(?:\bfrom[ \t]*+|\bimport[ \t]*+\(?|\brequire[ \t]*+\()[ \t]*+["'](?P<import>[^"'\n]++)["']""",
@@ -42,4 +54,5 @@ JAVASCRIPT: Final = Language(
         namespaces=(r"@(?:jest|vitest|playwright|testing-library)/",),
     ),
     follows="config_files",
+    calls="resolve_calls",
 )

@@ -20,11 +20,13 @@ CALM: Final = frozenset(
 ERRORS: Final = frozenset({"Exception", "BaseException", "AssertionError"})
 
 
-def is_quiet(function: Node, statements: list[Node]) -> bool:
-    """Whether a function takes nothing but its instance, as a fixture may fail, and does nothing that may raise."""
-    taken = {text(child) for child in named(function.child_by_field_name("parameters"))}
-    if taken - INSTANCES:
-        return False
+def takes_any(function: Node) -> bool:
+    """Whether a function takes anything but its instance."""
+    return any(text(child) not in INSTANCES for child in named(function.child_by_field_name("parameters")))
+
+
+def is_quiet(statements: list[Node]) -> bool:
+    """Whether nothing in a body may raise."""
     known = set(ERRORS)
     return all(_is_calm(one, known) for one in statements)
 

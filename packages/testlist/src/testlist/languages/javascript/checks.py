@@ -1,0 +1,186 @@
+"""What the functions of one JavaScript or TypeScript file check, and what they call: read from whole files, on demand.
+
+A test is a call with a title and a function; its body has the name of the title, and stands where the call begins.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Final
+
+from tree_sitter import Node
+
+from testlist.kit.bodies import MOST_CALLS, MOST_CHECKS, MOST_FUNCTIONS, BodiesFact, BodyFact, CheckFact, Idle
+from testlist.languages.javascript.checks_chains import checked, name_of, parts_of, said
+from testlist.languages.javascript.facts import tree
+from testlist.languages.javascript.facts_imports import foreign
+from testlist.languages.javascript.facts_literals import string_of
+from testlist.languages.javascript.vocabulary import SUITES
+from testlist.model import Facts
+from testlist.sandbox.syntax import end_line, line, named, text
+
+#: what the formats of bodies are called after their syntax
+SUFFIX: Final = "-bodies"
+FUNCTIONS: Final = frozenset({"arrow_function", "function_expression", "function", "generator_function"})
+DECLARED: Final = frozenset({"function_declaration", "generator_function_declaration", "method_definition"})
+ENDS: Final = frozenset({"return_statement", "throw_statement", "continue_statement", "break_statement"})
+#: deeper trees are given up
+DEEPEST: Final = 400
+
+
+def extract(source: bytes, language: str) -> Facts:
+    """Read one file: a BodiesFact."""
+    root = tree(source, language.removesuffix(SUFFIX))
+    found: BodiesFact = {"functions": list(islice(_functions(root, 0), MOST_FUNCTIONS))}
+    if imports := dict(islice(_imports(root), MOST_FUNCTIONS)):
+        found["imports"] = imports
+    return {**found}
+
+
+def _imports(root: Node) -> Iterator[tuple[str, str]]:
+    """Names that a file takes from files of the repository."""
+    for node in named(root):
+        declarators = [node] if node.type == "import_statement" else named(node)
+        for one in declarators if node.type in ("import_statement", "lexical_declaration") else ():
+            if one.type in ("import_statement", "variable_declarator"):
+                for here, (module, name) in foreign(one):
+                    yield here, f"{module}:{name}"
+
+
+def _functions(node: Node, depth: int) -> Iterator[BodyFact]:
+    """The functions with a name, and those that are given to a call with a title."""
+    for child in named(node) if depth < DEEPEST else ():
+        if child.type in DECLARED:
+            yield _body(child, child, text(child.child_by_field_name("name")))
+        elif child.type == "variable_declarator":
+            value = child.child_by_field_name("value")
+            if value is not None and value.type in FUNCTIONS:
+                yield _body(child, value, text(child.child_by_field_name("name")))
+        elif child.type == "call_expression" and (given := titled(child)) is not None:
+            yield _body(child, given[1], given[0])
+        yield from _functions(child, depth + 1)
+
+
+def titled(call: Node) -> tuple[str, Node] | None:
+    """The title and the function of a call that has both."""
+    arguments = list(named(call.child_by_field_name("arguments")))
+    if not arguments or arguments[0].type in FUNCTIONS or name_of(call).partition(".")[0] in SUITES:
+        return None
+    function = next((one for one in arguments[1:] if one.type in FUNCTIONS), None)
+    if function is None:
+        return None
+    title = string_of(arguments[0])
+    return (title if title is not None else said(arguments[0])), function
+
+
+def _body(place: Node, function: Node, name: str) -> BodyFact:
+    body = function.child_by_field_name("body")
+    reading = _Reading()
+    statements = list(named(body)) if body is not None and body.type == "statement_block" else None
+    if statements is not None:
+        reading.block(statements)
+    elif body is not None:
+        reading.walk(body, 0)
+    found: BodyFact = {
+        "name": name,
+        "line": line(place),
+        "end": end_line(place),
+        "checks": reading.checks[:MOST_CHECKS],
+        "calls": list(reading.calls)[:MOST_CALLS],
+    }
+    if statements is not None and not _takes_any(function):  # `done` has to be called, and a fixture may fail
+        if not statements:
+            found["stub"] = True
+        elif not reading.others:
+            found["quiet"] = True
+    return found
+
+
+def _takes_any(function: Node) -> bool:
+    several = function.child_by_field_name("parameters")
+    return function.child_by_field_name("parameter") is not None or any(True for _ in named(several))
+
+
+@dataclass(slots=True)
+class _Reading:
+    """The walk through one body.  others: whether there is anything that is neither a check nor a literal."""
+
+    checks: list[CheckFact] = field(default_factory=list)
+    calls: dict[str, None] = field(default_factory=dict)
+    idle: Idle | None = None
+    others: bool = False
+    nested: bool = False
+
+    def block(self, statements: list[Node]) -> None:
+        """Statements in their order; after one that leaves, nothing is reached."""
+        before = self.idle
+        for node in statements:
+            self.walk(node, 0)
+            if node.type in ENDS:
+                self.idle = self.idle or "unreachable"
+        self.idle = before
+
+    def walk(self, node: Node, depth: int) -> None:
+        """A statement or an expression, and what is inside of it."""
+        if depth > DEEPEST:
+            return
+        if node.type == "statement_block":
+            self.block(list(named(node)))
+            return
+        if node.type == "try_statement" and swallows(node):
+            before, self.idle = self.idle, self.idle or "ignored"
+            self._inside(node, depth)
+            self.idle = before
+            return
+        if (check := checked(node)) is not None:
+            self._add(check)
+            for part in parts_of(node):
+                self.walk(part, depth + 1)
+            return
+        if node.type == "call_expression":
+            self.others = True
+            if name := name_of(node):
+                self.calls[name] = None
+        elif node.type not in CALM:
+            self.others = True
+        self._inside(node, depth)
+
+    def _inside(self, node: Node, depth: int) -> None:
+        for child in named(node):
+            if child.type in FUNCTIONS and node.type == "arguments":
+                self._given(child, depth)
+            elif child.type in DECLARED:
+                before, self.nested = self.nested, True
+                self._given(child, depth)
+                self.nested = before
+            else:
+                self.walk(child, depth + 1)
+
+    def _given(self, function: Node, depth: int) -> None:
+        """A function that something is given, as `forEach` is: it runs there, as far as anybody knows."""
+        before, self.others = self.idle, True
+        body = function.child_by_field_name("body")
+        if body is not None:
+            self.walk(body, depth + 1)
+        self.idle = before
+
+    def _add(self, check: CheckFact) -> None:
+        if self.idle and "idle" not in check:
+            check["idle"] = self.idle
+        if self.nested:
+            check["nested"] = True
+        self.checks.append(check)
+
+
+#: what does nothing by itself
+CALM: Final = frozenset(
+    {"expression_statement", "string", "string_fragment", "number", "true", "false", "null", "undefined", "arguments",
+     "comment", "empty_statement", "statement_block", "parenthesized_expression"}
+)  # fmt: skip
+
+
+def swallows(node: Node) -> bool:
+    """Whether a failed check in it is caught, and nothing is done."""
+    handler = node.child_by_field_name("handler")
+    body = handler.child_by_field_name("body") if handler is not None else None
+    return body is not None and not list(named(body))

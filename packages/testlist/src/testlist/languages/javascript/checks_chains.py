@@ -1,0 +1,157 @@
+"""One check: a chain that begins with `expect`, a chain of `should`, or a call of `assert`."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from tree_sitter import Node
+
+from testlist.kit.bodies import SHOWN, CheckFact
+from testlist.languages.javascript.facts_literals import value_of
+from testlist.languages.javascript.vocabulary_checks import (
+    ALONE,
+    ASSERTS,
+    FILLERS,
+    MATCHERS,
+    NEGATIONS,
+    OPPOSITES,
+    OTHERWISE,
+    OWNERS,
+)
+from testlist.model import LARGEST
+from testlist.sandbox.syntax import line, named, text
+
+SHOULD: Final = "should"
+#: relations of two literals that are known before the test runs
+CONSTANT: Final = frozenset({"equal", "truthy", "none"})
+#: what begins a chain
+BEGINNINGS: Final = frozenset({"expect", "expect.soft", "expect.poll", "expect.element", "chai.expect", "expectTypeOf"})
+LITERALS: Final = frozenset({"string", "number", "true", "false", "null", "undefined", "array", "object", "regex"})
+#: what a chain may consist of
+WORDS: Final = FILLERS | NEGATIONS | MATCHERS.keys() | {SHOULD}
+#: links of a chain that are followed
+LONGEST: Final = 30
+
+
+def said(node: Node | None) -> str:
+    """Source of an expression on one line, cut."""
+    return " ".join(text(node).split())[:SHOWN]
+
+
+def name_of(call: Node) -> str:
+    """`a.b.c` of what a call calls; empty for what has no name."""
+    function = call.child_by_field_name("function")
+    words = said(function) if function is not None and function.type in ("identifier", "member_expression") else ""
+    return words if all(part.isidentifier() or part == "this" for part in words.split(".")) else ""
+
+
+def checked(node: Node) -> CheckFact | None:
+    """The check that a node is; None if it is none, or part of one that is longer."""
+    if node.type == "call_expression":
+        return _chain(node, called=True) or _asserted(node)
+    if node.type == "member_expression" and node.parent is not None and node.parent.type == "expression_statement":
+        return _chain(node, called=False)
+    return None
+
+
+def parts_of(node: Node) -> Iterator[Node]:
+    """What is given to the links of a check, in which something else may be called."""
+    here: Node | None = node
+    for _ in range(LONGEST):
+        if here is None:
+            return
+        if here.type == "call_expression":
+            yield from named(here.child_by_field_name("arguments"))
+            here = here.child_by_field_name("function")
+        elif here.type == "member_expression":
+            if text(here.child_by_field_name("property")) == SHOULD:
+                yield from named(here)
+                return
+            here = here.child_by_field_name("object")
+        else:
+            return
+
+
+def _chain(node: Node, *, called: bool) -> CheckFact | None:
+    """`expect(a).not.toBe(b)`, `expect(a).to.be.true`, `a.should.equal(b)`."""
+    member = node.child_by_field_name("function") if called else node
+    if member is None or member.type != "member_expression":
+        return None
+    matcher = text(member.child_by_field_name("property"))
+    subject, words = _begin(member.child_by_field_name("object"))
+    if subject is None or not set(words) <= WORDS or (not called and matcher not in ALONE):
+        return None
+    given = list(named(node.child_by_field_name("arguments"))) if called else []
+    relation = OPPOSITES.get(matcher) or MATCHERS.get(matcher)
+    if relation is None:
+        if matcher in FILLERS or not (matcher.startswith("to") or SHOULD in words):
+            return None  # `expect(a).to` goes on
+        relation = "custom"
+    negated = (matcher in OPPOSITES) != (sum(word in NEGATIONS for word in words) % 2 == 1)
+    return made(node, relation, subject, given, negated=negated)
+
+
+def _begin(node: Node | None) -> tuple[Node | None, list[str]]:
+    """What a chain is about, and its words so far; None where it does not begin with expect or should."""
+    words: list[str] = []
+    for _ in range(LONGEST):
+        if node is None:
+            break
+        if node.type == "call_expression":
+            function = node.child_by_field_name("function")
+            if function is not None and "".join(text(function).split()) in BEGINNINGS:
+                return next(named(node.child_by_field_name("arguments")), node), words
+            node = function
+        elif node.type == "member_expression":
+            word = text(node.child_by_field_name("property"))
+            words.append(word)
+            if word == SHOULD:
+                return node.child_by_field_name("object"), words
+            node = node.child_by_field_name("object")
+        else:
+            break
+    return None, words
+
+
+def _asserted(call: Node) -> CheckFact | None:
+    """`assert.equal(a, b)`, `assert(a)`, `assertEquals(a, b)`, `t.is(a, b)`."""
+    owner, _, last = name_of(call).rpartition(".")
+    if (owner and (owner not in OWNERS or last in OTHERWISE)) or (not owner and not last.startswith("assert")):
+        return None
+    if last not in ASSERTS:
+        return (
+            None
+            if owner != "assert"
+            else made(call, "custom", None, list(named(call.child_by_field_name("arguments"))))
+        )
+    relation, negated = ASSERTS[last]
+    given = list(named(call.child_by_field_name("arguments")))
+    return made(call, relation, given[0] if given else None, given[1:], negated=negated)
+
+
+def made(node: Node, relation: str, subject: Node | None, given: Sequence[Node], *, negated: bool = False) -> CheckFact:
+    """One check.  given: what is expected first."""
+    check: CheckFact = {"line": line(node), "relation": relation}
+    if negated:
+        check["negated"] = True
+    if subject is not None:
+        check["subject"] = said(subject)
+    if given:
+        check["expected"] = said(given[0])
+        if given[0].type in LITERALS and len(given[0].text or b"") <= SHOWN:
+            _valued(check, given[0])
+        if relation == "approximate" and len(given) > 1:
+            check["tolerance"] = said(given[1])
+    sides = [*([subject] if subject is not None else []), *given[:1]]
+    if subject is not None and relation in CONSTANT and all(one.type in LITERALS for one in sides):
+        check["idle"] = "constant"
+    return check
+
+
+def _valued(check: CheckFact, node: Node) -> None:
+    if node.type == "null":
+        check["value"] = None
+    elif node.type == "number":
+        if text(node).isdigit() and int(text(node)) <= LARGEST:
+            check["value"] = int(text(node))
+    elif node.type in ("string", "true", "false"):
+        check["value"] = value_of(node, {})

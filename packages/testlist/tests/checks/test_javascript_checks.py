@@ -1,0 +1,148 @@
+"""What tests in JavaScript and TypeScript check, by their source alone."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from testlist.kit.bodies import RELATIONS
+from testlist.model import Checks
+from testlist_harness.repositories import MakeRepository, TakeInventory
+
+Read = Callable[..., dict[str, Checks | None]]
+IMPORT = 'import { test, expect, it } from "vitest";\n'
+
+
+@pytest.fixture
+def read(make_repository: MakeRepository, take: TakeInventory) -> Read:
+    """What the tests of some files check, by their names."""
+
+    def run(files: dict[str, str]) -> dict[str, Checks | None]:
+        found = take(make_repository(files), checks=True)
+        return {test.name: one for file in found.files for test, one in zip(file.tests, file.checks, strict=True)}
+
+    return run
+
+
+def only(found: dict[str, Checks | None]) -> list[dict[str, Any]]:
+    [checks] = found.values()
+    assert checks is not None
+    assert all(check["relation"] in RELATIONS for check in checks.checks)
+    return [{key: value for key, value in check.items() if key != "line"} for check in checks.checks]
+
+
+@pytest.mark.parametrize(
+    ("statement", "check"),
+    [
+        ("expect(total(cart)).toBe(3)", {"relation": "equal", "subject": "total(cart)", "expected": "3", "value": 3}),
+        (
+            "expect(a).not.toEqual('x')",
+            {"relation": "equal", "negated": True, "subject": "a", "expected": "'x'", "value": "x"},
+        ),
+        ("expect(a).toBeFalsy()", {"relation": "truthy", "negated": True, "subject": "a"}),
+        ("expect(a).not.toBeFalsy()", {"relation": "truthy", "subject": "a"}),
+        ("expect(a).toBeDefined()", {"relation": "none", "negated": True, "subject": "a"}),
+        (
+            "await expect(a()).rejects.toThrow('no')",
+            {"relation": "raises", "subject": "a()", "expected": "'no'", "value": "no"},
+        ),
+        (
+            "await expect\n .poll(() => b)\n .toBe(true)",
+            {"relation": "equal", "subject": "() => b", "expected": "true", "value": True},
+        ),
+        (
+            "expect(a).toBeCloseTo(0.3, 5)",
+            {"relation": "approximate", "subject": "a", "expected": "0.3", "tolerance": "5"},
+        ),
+        ("expect(a).toMatchSnapshot()", {"relation": "snapshot", "subject": "a"}),
+        (
+            "expect(sent).toHaveBeenCalledWith('x', 1)",
+            {"relation": "called_with", "subject": "sent", "expected": "'x'", "value": "x"},
+        ),
+        ("expect(a).toBeWithin(3)", {"relation": "custom", "subject": "a", "expected": "3", "value": 3}),
+        ("expect(a).to.be.true", {"relation": "truthy", "subject": "a"}),
+        (
+            "expect(a).to.not.include.members([1])",
+            {"relation": "contains", "negated": True, "subject": "a", "expected": "[1]"},
+        ),
+        ("expect(a).to.deep.equal(b)", {"relation": "equal", "subject": "a", "expected": "b"}),
+        ("a.should.equal(null)", {"relation": "equal", "subject": "a", "expected": "null", "value": None}),
+        ("assert.strictEqual(a, 1)", {"relation": "equal", "subject": "a", "expected": "1", "value": 1}),
+        ("assert(a)", {"relation": "truthy", "subject": "a"}),
+        ("assert.throws(() => a(), /x/)", {"relation": "raises", "subject": "() => a()", "expected": "/x/"}),
+        ("[1].forEach(one => { expect(one).toBeNull() })", {"relation": "none", "subject": "one"}),
+        (
+            "const b = { run() { expect(this).toBe(a) } }",
+            {"relation": "equal", "subject": "this", "expected": "a", "nested": True},
+        ),
+        (
+            "await step('x', async () => { expect(a).toHaveLength(2) })",
+            {"relation": "length", "subject": "a", "expected": "2", "value": 2},
+        ),
+    ],
+)
+def test_a_statement_is_read_as(read: Read, statement: str, check: dict[str, Any]) -> None:
+    assert only(read({"a.test.ts": f"{IMPORT}test('a', async () => {{ {statement} }})\n"})) == [check]
+
+
+@pytest.mark.parametrize(
+    "statement", ["expect.assertions(2)", "expect(a).resolves", "should(a)", "t.step('x', f)", "assertion(a)"]
+)
+def test_what_checks_nothing_is_no_check(read: Read, statement: str) -> None:
+    assert only(read({"a.test.js": f"{IMPORT}test('a', () => {{ {statement} }})\n"})) == []
+
+
+def test_checks_of_functions_that_a_test_calls_count_with_it(read: Read) -> None:
+    found = read({
+        "a.test.ts": IMPORT + "import { same as equal } from './same'\nimport { total } from './src/cart.js'\n"
+        "const own = (a) => { expect(a).toBe(1); equal(a, 1) }\nit('adds', () => own(total(1)))\n",
+        "same.ts": "export function same(a, b) { expect(a).toEqual(b) }\n",
+        "src/cart.ts": "export const total = (a) => a\n",
+    })  # fmt: skip
+    [checks] = found.values()
+    assert checks is not None
+    assert [(one["by"], one["line"], one.get("file")) for one in checks.checks] == [
+        ("own", 4, None),
+        ("equal", 1, "same.ts"),
+    ]
+    assert checks.subjects == ("src/cart.ts:total",)
+
+
+CANNOT_FAIL = {
+    "empty": ["", "// nothing"],
+    "no_check": ["1", "'use strict'"],
+    "constant": ["expect(true).toBe(true)", "assert.equal(1, 1)", "expect(1).toBe(1); expect('a').toEqual('a')"],
+    "unreachable": ["return; expect(a).toBe(1)"],
+    "ignored": ["try { expect(a()).toBe(1) } catch {}", "try { assert(a()) } catch (error) { }"],
+}
+
+
+@pytest.mark.parametrize(("reason", "body"), [(why, body) for why, bodies in CANNOT_FAIL.items() for body in bodies])
+def test_a_test_that_cannot_fail_is_told_with_the_reason(read: Read, reason: str, body: str) -> None:
+    [found] = read({"a.test.js": f"{IMPORT}test('a', () => {{ {body}\n }})\n"}).values()
+    assert found is not None
+    assert found.cannot_fail == reason
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["a()", "expect(a).toBe(1)", "expect(true).toBe(true); a()", "new Shop()", "throw new Error()", "x = y.z",
+     "if (a) return; expect(b).toBe(1)", "try { a() } catch { expect(true).toBe(false) }", "for (const b of c) {}",
+     "try { expect(a).toBe(1) } catch (error) { throw error }", "return a", "const { b } = c", "`${a}`", "await a",
+     "try { expect(a).toBe(1) } finally { b() }", "delete a.b", "expect(true).toBe(a)", "import('./a')"],
+)  # fmt: skip
+def test_one_that_may_fail_is_never_accused(read: Read, body: str) -> None:
+    [found] = read({"a.test.js": f"{IMPORT}test('a', async () => {{ {body} }})\n"}).values()
+    assert found is not None
+    assert found.cannot_fail is None, found
+
+
+@pytest.mark.parametrize("function", ["(done) => {}", "async ({ page }) => {}", "function (done) {}", "done => {}"])
+def test_a_function_that_takes_something_may_be_ended_by_it(read: Read, function: str) -> None:
+    [found] = read({"a.test.js": f"{IMPORT}test('a', {function})\n"}).values()
+    assert found is not None
+    assert found.cannot_fail is None
+
+
+def test_a_test_without_a_function_says_nothing(read: Read) -> None:
+    found = read({"a.test.js": f"{IMPORT}test.todo('b')\ntest('c', given)\n"})
+    assert found == {"b": None, "c": None}
