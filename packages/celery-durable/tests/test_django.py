@@ -378,7 +378,8 @@ def test_an_event_that_cannot_be_sent_fails_nothing_that_was_committed(quiet: Sh
     assert quiet.does("""
         answer, pool = [], type(app).producer_pool
         app.conf.task_send_sent_event = True
-        type(app).producer_pool = property(lambda app: 1 / 0)
+        broken = type("Pool", (), {"acquire": lambda pool, **_: 1 / 0})()
+        type(app).producer_pool = property(lambda app: broken)
         try:
             with transaction.atomic():
                 bill.apply_async(("mug",), task_id="one")

@@ -10,6 +10,7 @@ from celery_durable.template import send_many
 from durable_harness.broker import PREFIX, Broker
 from durable_harness.taker import Take
 from durable_harness.turns import Turns
+from durable_harness.versions import needs_batches
 from durable_harness.waiting import wait_for
 
 
@@ -98,6 +99,7 @@ def test_a_claim_from_a_rank_on_finds_the_best_that_stands_before_it(turns: Turn
     assert second.rank not in {rank for rank, _ in turns.turns()}
 
 
+@needs_batches
 def test_each_way_to_publish_has_the_priority(broker: Broker, taker: Take) -> None:
     def send(task_id: str, priority: int, **options: object) -> None:
         broker.send("nothing", task_id=task_id, queue="main", priority=priority, **options)
