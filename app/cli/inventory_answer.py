@@ -10,9 +10,10 @@ from pathlib import Path
 
 import click
 from testlist import Inventory, InventoryError
-from testlist.arguments import READER_ENDED, CommandArguments
-from testlist.command import Answer, Place, answer, left_out, place_of, taken, unread, write
+from testlist.arguments import CommandArguments
+from testlist.command import Answer, Place, answer, left_out, place_of, taken, unread
 from testlist.git.revisions import range_of
+from testlist.output import write
 from testlist.reports.selection import UsageError
 from testlist.sandbox.process import NoSandbox
 
@@ -48,8 +49,8 @@ def run(path_or_url: str, arguments: CommandArguments) -> None:
         raise missing(reason) from None
     parts = [selection.part(one) for one in found]
     answered = _answer(parts, arguments)
-    if not write(answered.text):
-        sys.exit(READER_ENDED)
+    if code := write(answered.text):
+        sys.exit(code)
     for line in (*left_out(source, arguments, found), *unread(parts, arguments.form)):
         click.echo(line, err=True)
     sys.exit(answered.code)

@@ -1,10 +1,13 @@
 """`testlist` as a person types it."""
 
 import json
+import os
 import subprocess
 import sys
+import time
 from importlib.metadata import version
 from pathlib import Path
+from typing import IO
 
 import pytest
 from testlist import PARSER_VERSION, Facts, FileInventory, Inventory
@@ -121,6 +124,56 @@ def test_a_reader_that_ends_early_is_no_fault(make_repository: MakeRepository) -
         assert json.loads(command.stdout.readline())["name"] == "test_0"
         command.stdout.close()
         assert (command.stderr.read(), command.wait()) == ("", 141)
+
+
+def run(*arguments: str, stdout: int | IO[bytes] = subprocess.PIPE, **env: str) -> subprocess.CompletedProcess[str]:
+    argv = [sys.executable, "-m", "testlist", *arguments]
+    return subprocess.run(argv, stdout=stdout, stderr=subprocess.PIPE, text=True, env=os.environ | env, check=False)
+
+
+def test_an_output_that_cannot_be_written_is_told_in_one_line(repository: Path) -> None:
+    with Path("/dev/full").open("wb") as full:
+        for arguments in ([str(repository)], ["--schema"]):
+            done = run(*arguments, stdout=full)
+            assert (done.returncode, done.stderr) == (
+                3,
+                "testlist: the output cannot be written: No space left on device\n",
+            )
+
+
+def test_any_terminal_can_show_the_answer(make_repository: MakeRepository) -> None:
+    directory = make_repository({"test_a.py": "def test_é(): pass\n"})
+    done = run(str(directory), PYTHONIOENCODING="ascii")
+    assert (done.returncode, "test_\\xe9" in done.stdout) == (0, True)
+
+
+def test_a_path_that_no_file_can_have_is_told_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["a" * 5_000]) == 1
+    assert capsys.readouterr().err.endswith("does not exist. (repository_not_found)\n")
+
+
+def test_a_folder_whose_name_looks_like_a_pattern(
+    make_repository: MakeRepository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    directory = make_repository({"d[1]/test_a.py": "def test_a(): pass\n", "d1/test_b.py": "def test_b(): pass\n"})
+    for given in ("test_*.py", "test_a.py", "."):
+        assert main([str(directory / "d[1]"), "--format", "jsonl", "--", given]) == 0
+        assert [json.loads(line)["name"] for line in capsys.readouterr().out.splitlines()] == ["test_a"]
+
+
+def test_a_command_that_is_told_to_end_leaves_no_folder(make_repository: MakeRepository, tmp_path: Path) -> None:
+    directory = make_repository({"test_a.py": "def test_a(): pass\n"})
+    place = tmp_path / "places"
+    place.mkdir()
+    os.mkfifo(directory / ".gitignore")  # git waits for it
+    argv = [sys.executable, "-m", "testlist", str(directory), "--worktree"]
+    with subprocess.Popen(argv, env=os.environ | {"TMPDIR": str(place)}, stderr=subprocess.PIPE) as command:
+        until = time.monotonic() + 60
+        while not any(place.glob("testlist-*/fairlane-git-*/index")) and time.monotonic() < until:
+            time.sleep(0.02)
+        command.terminate()
+        command.wait()
+    assert (command.returncode, list(place.glob("testlist-*"))) == (143, [])
 
 
 def test_languages_that_are_not_read_are_told_where_the_format_does_not(

@@ -5,6 +5,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 from testlist import PARSER_VERSION, Facts, FactsKey, FileInventory, Inventory, Test
 from testlist.cli import main
 from testlist.disk_cache import DiskCache, user_folder
-from testlist_harness.repositories import MakeRepository, commit
+from testlist_harness.repositories import MakeRepository, commit, git
 
 FILES = {"test_a.py": "import pytest\n@pytest.mark.skip\nclass TestA:\n    def test_é(self): pass\n", "b_test.exs": ""}
 TESTS = (Test("a.py", "pytest", ("TestA",), "test_a", 3, dynamic=True, cases=2), Test("a.py", "pytest", (), "b", 9))
@@ -25,7 +26,7 @@ def listed(directory: Path, cache: Path, capsys: pytest.CaptureFixture[str], for
 
 
 def database(cache: Path) -> sqlite3.Connection:
-    return sqlite3.connect(cache / f"{PARSER_VERSION}.sqlite3")
+    return sqlite3.connect(cache / f"testlist-{PARSER_VERSION}.sqlite3")
 
 
 def test_a_second_run_prints_the_same_bytes_without_reading_a_file(
@@ -63,11 +64,34 @@ def test_a_result_comes_back_as_it_was_under_the_commit_that_is_asked_for(tmp_pa
     assert cache.result("u" * 40, "d" * 40) is None
 
 
-@pytest.mark.parametrize("reason", ["missing", "timeout", "memory", "rules_failed"])
-def test_a_result_is_not_kept_if_the_next_run_may_find_more(tmp_path: Path, reason: str) -> None:
+def test_a_result_is_not_kept_if_the_next_run_may_find_more(tmp_path: Path) -> None:
     cache = DiskCache(tmp_path / "cache")
-    cache.keep("t" * 40, FOUND._replace(files=(FileInventory("a.py", "1", None, skipped=reason),)))
+    cache.keep("t" * 40, FOUND._replace(is_final=False))
     assert cache.result("t" * 40, "c" * 40) is None
+
+
+FAULTS = {
+    "a blob of a test that is not here": ("check_a.py", None),
+    "a configuration that is not here": ("pytest.ini", None),
+    "a size that is made up": ("check_a.py", b"blob 9000000\0"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_what_another_repository_lacks_is_not_believed_of_this_one(
+    make_repository: MakeRepository, tmp_path: Path, capsys: pytest.CaptureFixture[str], fault: str
+) -> None:
+    files = {"pytest.ini": "[pytest]\npython_files = check_*.py\n", "check_a.py": "def test_a(): pass\n"}
+    whole, broken = make_repository(files, "whole"), make_repository(files, "broken")
+    path, content = FAULTS[fault]
+    blob_id = git(broken, "rev-parse", f"HEAD:{path}")
+    stored = broken / ".git" / "objects" / blob_id[:2] / blob_id[2:]
+    stored.unlink()
+    if content is not None:
+        stored.write_bytes(zlib.compress(content))
+    cache = tmp_path / "cache"
+    assert "test_a" not in listed(broken, cache, capsys, "jsonl")
+    assert "test_a" in listed(whole, cache, capsys, "jsonl")
 
 
 def test_facts_come_back_in_any_number(tmp_path: Path) -> None:
@@ -81,7 +105,7 @@ def test_facts_come_back_in_any_number(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", [b"", b"no database" * 500, b"SQLite format 3\0" + b"\xff" * 5_000])
 def test_a_damaged_file_is_made_again(tmp_path: Path, content: bytes) -> None:
     cache = DiskCache(tmp_path)
-    (tmp_path / f"{PARSER_VERSION}.sqlite3").write_bytes(content)
+    (tmp_path / f"testlist-{PARSER_VERSION}.sqlite3").write_bytes(content)
     for _ in range(2):  # the first one may only find out
         cache.keep("t" * 40, FOUND)
     assert cache.result("t" * 40, FOUND.commit) == FOUND
@@ -139,17 +163,19 @@ def test_what_was_not_used_for_longest_goes_when_it_is_full(tmp_path: Path, monk
         monkeypatch.setattr("testlist.disk_cache._today", lambda day=day: day)
         cache.store({FactsKey(f"{day}-{n}", "python"): {"noise": os.urandom(1_000).hex()} for n in range(20)})
         cache.load([FactsKey("0-0", "python")])  # used every day
-    assert (tmp_path / f"{PARSER_VERSION}.sqlite3").stat().st_size <= 400_000
+    assert (tmp_path / f"testlist-{PARSER_VERSION}.sqlite3").stat().st_size <= 400_000
     assert len(cache.load([FactsKey("0-0", "python"), FactsKey("39-0", "python"), FactsKey("1-0", "python")])) == 2
 
 
 def test_files_of_other_versions_go_when_they_are_old(tmp_path: Path) -> None:
-    old, new = tmp_path / "1.0.0+x.sqlite3", tmp_path / "9.0.0+x.sqlite3"
-    for file in (old, new):
+    old, new = tmp_path / "testlist-1.0.0+x.sqlite3", tmp_path / "testlist-9.0.0+x.sqlite3"
+    others = tmp_path / "accounts.sqlite3"
+    for file in (old, new, others):
         file.write_text("")
     os.utime(old, (0, 0))
+    os.utime(others, (0, 0))
     DiskCache(tmp_path).keep("t" * 40, FOUND)
-    assert (old.exists(), new.exists()) == (False, True)
+    assert [file.exists() for file in (old, new, others)] == [False, True, True]
 
 
 def test_the_folder_is_the_users_own(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -171,4 +197,4 @@ def test_nothing_is_kept_if_nothing_shall_be(
     assert main([str(directory), "--no-cache"]) == 0
     assert not (tmp_path / "caches").exists()
     assert main([str(directory)]) == 0
-    assert (tmp_path / "caches" / "testlist" / f"{PARSER_VERSION}.sqlite3").exists()
+    assert (tmp_path / "caches" / "testlist" / f"testlist-{PARSER_VERSION}.sqlite3").exists()

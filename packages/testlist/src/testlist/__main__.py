@@ -2,7 +2,7 @@
 
 import sys
 
-from testlist.cli import main
+from testlist.cli import program
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(program())

@@ -7,8 +7,8 @@ from testlist.git.revisions import range_of
 from testlist.reports.formats import COMPARABLE
 from testlist.reports.selection import CANNOT_FAIL, Selection, mistake_in
 
-#: exit codes: as `git diff --exit-code`, of argparse, for what could not be looked at, and as a shell says SIGPIPE
-FOUND, WRONG_USAGE, NOT_LOOKED_AT, READER_ENDED = 1, 2, 3, 141
+#: exit codes: as `git diff --exit-code`, of argparse, and for what could not be looked at
+FOUND, WRONG_USAGE, NOT_LOOKED_AT = 1, 2, 3
 
 NEEDED = "--exit-code needs --base, to say whether tests differ, or --only, to say whether there are such."
 

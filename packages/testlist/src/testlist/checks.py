@@ -6,6 +6,7 @@ Bodies are read on demand, and kept apart from the facts that rows are made of.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
+from itertools import islice
 from typing import Any, Final, cast
 
 from testlist.isolation import attempt
@@ -19,8 +20,8 @@ from testlist.model import Checks, Facts, FileInventory, Test
 CHECKS: Final = "checks"
 #: calls that are followed: a test, a function of its own, and one that this one calls
 LEVELS: Final = 2
-#: checks of one test, with those of what it calls
-MOST: Final = 500
+#: checks of the functions that one test calls: thousands of tests may call the same
+MOST: Final = 100
 
 
 def with_checks(files: Sequence[FileInventory], blobs: Mapping[str, str], loader: Loader) -> list[FileInventory]:
@@ -33,13 +34,19 @@ def with_checks(files: Sequence[FileInventory], blobs: Mapping[str, str], loader
 
 @dataclass(slots=True)
 class _Bodies:
-    """What was read.  by_line, by_name: path -> its functions; homes: (path, called name) -> where that is."""
+    """What was read.
+
+    by_line, by_name, by_last: path -> its functions, by_last by the last part of their names; reached: checks of what
+    a function calls; homes: (path, called name) -> where that is.
+    """
 
     blobs: Mapping[str, str]
     loader: Loader
     found: dict[str, BodiesFact] = field(default_factory=dict)
     by_line: dict[str, dict[int, list[BodyFact]]] = field(default_factory=dict)
     by_name: dict[str, dict[str, BodyFact]] = field(default_factory=dict)
+    by_last: dict[str, dict[str, list[BodyFact]]] = field(default_factory=dict)
+    reached: dict[tuple[str, str, int, int], tuple[Mapping[str, Any], ...]] = field(default_factory=dict)
     homes: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
 
     def read(self, paths: Sequence[str]) -> None:
@@ -55,6 +62,10 @@ class _Bodies:
             lines.setdefault(body["line"], []).append(body)
         self.by_line[path] = lines
         self.by_name[path] = {body["name"]: body for body in functions}
+        last: dict[str, list[BodyFact]] = {}
+        for body in functions:
+            last.setdefault(body["name"].rpartition(".")[2], []).append(body)
+        self.by_last[path] = last
         self.found[path] = {"functions": functions, "imports": facts.get("imports", {})}
 
     def imported(self) -> set[str]:
@@ -77,19 +88,29 @@ class _Bodies:
         if len(named) != 1:
             return None
         [body] = named
-        checks: list[dict[str, Any]] = [{**check} for check in body["checks"]]
-        checks += self._by_helpers(test.file, body, LEVELS, {body["name"]})
-        return Checks(tuple(checks[:MOST]), self._subjects(test.file, body), _cannot_fail(body, checks))
+        own: list[Mapping[str, Any]] = [{**check} for check in body["checks"]]
+        return Checks(
+            (*own, *self._reached(test.file, body, LEVELS)), self._subjects(test.file, body), body.get("passes")
+        )
 
-    def _by_helpers(self, path: str, body: BodyFact, levels: int, seen: set[str]) -> Iterator[dict[str, Any]]:
+    def _reached(self, path: str, body: BodyFact, levels: int) -> tuple[Mapping[str, Any], ...]:
+        """The checks of functions that a function calls.  Worked out once: thousands of tests may call the same."""
+        key = path, body["name"], body["line"], levels
+        if key not in self.reached:
+            self.loader.progress.beat()
+            self.reached[key] = tuple(islice(self._followed(path, body, levels), MOST))
+        return self.reached[key]
+
+    def _followed(self, path: str, body: BodyFact, levels: int) -> Iterator[Mapping[str, Any]]:
+        seen = {body["name"]}
         for called in body["calls"] if levels else ():
             home, helper = self._helper(path, body, called)
             if helper is None or helper["name"] in seen:
                 continue
             seen.add(helper["name"])
-            for check in helper["checks"]:
-                yield {**check, "by": called, **({"file": home} if home != path else {})}
-            yield from self._by_helpers(home, helper, levels - 1, seen)
+            place = {"file": home} if home != path else {}
+            yield from ({**check, "by": called, **place} for check in helper["checks"])
+            yield from self._reached(home, helper, levels - 1)
 
     def _helper(self, path: str, body: BodyFact, called: str) -> tuple[str, BodyFact | None]:
         """The function of the repository that a call means, and its file."""
@@ -97,7 +118,8 @@ class _Bodies:
         owner, _, last = called.rpartition(".")
         if owner in ("self", "cls"):
             around = body["name"].rpartition(".")[0]
-            return path, own.get(f"{around}.{last}") or _only(own, last)
+            same = self.by_last.get(path, {}).get(last, [])
+            return path, own.get(f"{around}.{last}") or (same[0] if len(same) == 1 else None)
         if called in own:
             return path, own[called]
         home, name = self._home(path, called)
@@ -127,19 +149,3 @@ def bodies_of(path: str) -> str | None:
     """The format in which the functions of a file are read; None if its language has none yet."""
     language = language_of(path)
     return SYNTAXES[language].bodies if language is not None else None
-
-
-def _cannot_fail(body: BodyFact, checks: Sequence[Mapping[str, Any]]) -> str | None:
-    """Why a test passes whatever the code does; None if it may fail, or if nobody knows."""
-    if body.get("stub"):
-        return "empty"
-    if not checks:
-        return "no_check" if body.get("quiet") else None
-    reasons = [check.get("idle") for check in checks]
-    return reasons[0] if all(reasons) and (body.get("quiet") or set(reasons) != {"constant"}) else None
-
-
-def _only(functions: Mapping[str, BodyFact], name: str) -> BodyFact | None:
-    """The one method of this name in a file."""
-    found = [body for full, body in functions.items() if full.rpartition(".")[2] == name]
-    return found[0] if len(found) == 1 else None

@@ -1,6 +1,8 @@
 """`testlist`: the inventory of one commit on the command line, or how two commits differ."""
 
 import argparse
+import io
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -31,6 +33,15 @@ FLAGS: Final = {
 }
 
 
+def program() -> int:
+    """The command as it is installed: it cleans up when it is told to end, and prints what any terminal can show."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    return main()
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Answer one command line; the exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
@@ -39,9 +50,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     given = parser.parse_args(words[:end])
     if given.version or given.schema:
         from testlist.about import schema, version_line  # noqa: PLC0415 - what few ask for
+        from testlist.output import write  # noqa: PLC0415 - as the engine
 
-        sys.stdout.write(version_line() if given.version else schema())
-        return 0
+        return write([version_line() if given.version else schema()])
     guard.use_sandbox(on=not given.no_sandbox)
     guard.ready()  # it starts while the engine is imported: a fifth of the time that a small repository takes
     from testlist.command import run  # noqa: PLC0415 - see above

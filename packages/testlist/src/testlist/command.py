@@ -5,12 +5,13 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from testlist import debugging
-from testlist.arguments import FOUND, READER_ENDED, WRONG_USAGE, CommandArguments
+from testlist.arguments import FOUND, WRONG_USAGE, CommandArguments
 from testlist.disk_cache import DiskCache
 from testlist.engine import inventory
 from testlist.errors import InventoryError
@@ -22,6 +23,7 @@ from testlist.git.revisions import range_of
 from testlist.git.snapshot import snapshot
 from testlist.git.worktree import changed
 from testlist.model import Inventory
+from testlist.output import write
 from testlist.progress import Checkpoint, silent
 from testlist.reports.compare import Comparison, compare, listed
 from testlist.reports.formats import COMPLETE, render
@@ -49,14 +51,21 @@ class Place(NamedTuple):
 def place_of(path_or_url: str) -> Place:
     """The repository around a folder of this machine, or at an https address.  Raises: InventoryError."""
     path = Path(path_or_url)
-    if path.is_dir():
+    if is_folder(path):
         folder = path.resolve()
         root = around(folder)
         return Place(Source.local(root), "" if root == folder else folder.relative_to(root).as_posix())
     if "://" not in path_or_url:
-        what = "is a file, not a repository" if path.exists() else "does not exist"
+        what = "is a file, not a repository" if os.path.lexists(path) else "does not exist"
         raise InventoryError("repository_not_found", f"The path {path_or_url!r} {what}.")
     return Place(Source.remote(path_or_url))
+
+
+def is_folder(path: Path) -> bool:
+    """Whether it is one; False for a name that no file can have."""
+    with suppress(OSError, ValueError):
+        return path.is_dir()
+    return False
 
 
 def taken(source: Source, arguments: CommandArguments, checkpoint: Checkpoint = silent) -> list[Inventory]:
@@ -114,18 +123,6 @@ def unread(found: Sequence[Inventory], form: str) -> Iterator[str]:
         yield from unread_languages(found[-1].unread)
 
 
-def write(text: Iterable[str]) -> bool:
-    """Write on stdout; False if its reader has ended, as `head` does."""
-    try:
-        sys.stdout.writelines(text)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # Python would say so once more when it ends
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return False
-    return True
-
-
 def run(path_or_url: str, arguments: CommandArguments) -> tuple[int, str | None]:
     """Answer on stdout, with the unread files on stderr.  -> the exit code, and what went wrong, if something did."""
     try:
@@ -141,8 +138,8 @@ def run(path_or_url: str, arguments: CommandArguments) -> tuple[int, str | None]
         return arguments.failure, said
     parts = [selection.part(one) for one in found]
     answered = answer(parts, arguments)
-    if not write(answered.text):
-        return READER_ENDED, None
+    if code := write(answered.text):
+        return code, None
     sys.stderr.writelines(f"{line}\n" for line in (*left_out(source, arguments, found), *unread(parts, arguments.form)))
     return answered.code, None
 

@@ -21,13 +21,13 @@ from testlist.version import PARSER_VERSION
 
 #: bytes that a version's file may have before what was not used for longest goes; days after which a file itself goes
 MOST_BYTES, MOST_DAYS = 512 << 20, 30
+#: of the names of our files: the folder may hold others
+PREFIX: Final = "testlist-"
 #: seconds to wait for another process
 PATIENCE: Final = 2.0
 DAY: Final = 86_400
 #: keys of one statement
 BATCH: Final = 400
-#: why a file has no rows, where the next run would find the same
-LASTING: Final = frozenset({None, "binary", "unreadable", "too_large"})
 LEVEL: Final = 1  # of compression: three times smaller, and as fast as the disk
 
 TABLES: Final = """
@@ -74,8 +74,8 @@ class DiskCache:
         return self._attempt(lambda database: _result(database, tree, commit), None)
 
     def keep(self, tree: str, found: Inventory) -> None:
-        """Keep a result, unless the next run may read a file that this one could not."""
-        if LASTING.issuperset(file.skipped for file in found.files):
+        """Keep a result, unless the next run may read a file that this one could not: a configuration as well."""
+        if found.is_final:
             files = [[*file[:3], [list(test) for test in file.tests], file.skipped, file.hints] for file in found.files]
             content = _packed({"files": files, "unread": dict(found.unread)})
             self._write("INSERT OR REPLACE INTO results VALUES (?, ?, ?)", [(tree, _today(), content)])
@@ -97,7 +97,8 @@ class DiskCache:
             return otherwise
         except (sqlite3.DatabaseError, ValueError, TypeError, KeyError, zlib.error):
             with suppress(OSError):
-                self._file().unlink(missing_ok=True)
+                for file in self.folder.glob(f"{self._file().name}*"):  # its journal, too
+                    file.unlink(missing_ok=True)
             return otherwise
 
     @contextmanager
@@ -112,11 +113,11 @@ class DiskCache:
             yield database
 
     def _file(self) -> Path:
-        return self.folder / f"{PARSER_VERSION}.sqlite3"
+        return self.folder / f"{PREFIX}{PARSER_VERSION}.sqlite3"
 
     def _forget_versions(self) -> None:
         """Remove what other versions have left."""
-        for file in self.folder.glob("*.sqlite3"):
+        for file in self.folder.glob(f"{PREFIX}*.sqlite3"):
             if file.stat().st_mtime < time.time() - MOST_DAYS * DAY:
                 file.unlink(missing_ok=True)
 

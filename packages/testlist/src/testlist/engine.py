@@ -10,6 +10,7 @@ from testlist.checks import with_checks
 from testlist.garbage_collection import rare_collections
 from testlist.git.repository import Repository
 from testlist.interface import Framework
+from testlist.isolation import RULES_FAILED
 from testlist.language_part import ROUNDS, LanguagePart, configured
 from testlist.languages import LANGUAGES, OWNERS, SYNTAXES, frameworks_of, language_of, needs_of
 from testlist.languages.unread import unread_language_of
@@ -72,7 +73,8 @@ class _Run:
         files = sorted(self.files(list(self.parts(project))))
         if self.checks:
             files = with_checks(files, self.blobs, self.loader)
-        return Inventory(self.repo.commit, tuple(files), PARSER_VERSION, dict(self.unread))
+        is_final = self.loader.is_final and not any(file.skipped == RULES_FAILED for file in files)
+        return Inventory(self.repo.commit, tuple(files), PARSER_VERSION, dict(self.unread), is_final)
 
     def survey(self) -> None:
         """Note every file that may count."""

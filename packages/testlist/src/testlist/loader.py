@@ -48,6 +48,7 @@ class Loader:
     known: dict[FactsKey, Facts] = field(default_factory=dict)
     fresh: dict[FactsKey, Facts] = field(default_factory=dict)
     words: Words = field(default_factory=Words)
+    is_final: bool = True  # whether each file, configuration too, was read or never will be
     done: int = 0  # files since the count began
     total: int | None = None  # of them, as far as is known; None before the count begins
 
@@ -103,6 +104,8 @@ class Loader:
     def _keep(self, key: FactsKey, facts: Facts) -> None:
         if "skipped" not in facts or facts["skipped"] in LASTING:
             self.fresh[key] = facts
+        else:
+            self.is_final = False
         if len(self.fresh) >= STORED_AT_ONCE:
             self.flush()
 

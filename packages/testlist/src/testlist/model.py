@@ -145,6 +145,7 @@ class FileInventory(NamedTuple):
 class Inventory(NamedTuple):
     """Every test of one commit.
 
+    is_final: the next run finds the same, as no file was left unread for a reason that may pass or be made up.
     files: candidates only, sorted by path.  unread: language -> files that look like tests, where no framework here can
     read it.
     """
@@ -153,6 +154,7 @@ class Inventory(NamedTuple):
     files: tuple[FileInventory, ...]
     parser_version: str
     unread: Mapping[str, int] = {}
+    is_final: bool = True
 
     @property
     def tests(self) -> tuple[Test, ...]:

@@ -37,6 +37,17 @@ def test_checks_are_listed_if_they_are_asked_for(repository: Path, capsys: pytes
     assert "checks" not in json.loads(capsys.readouterr().out)["tests"][0]
 
 
+def test_other_programs_are_told_which_cannot_fail(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(repository), "--checks", "--format", "sarif"]) == 0
+    [finding] = json.loads(capsys.readouterr().out)["runs"][0]["results"]
+    assert (finding["ruleId"], finding["message"]["text"]) == (
+        "cannot-fail-test", "test_two: This test passes whatever the code does. (empty)",
+    )  # fmt: skip
+    assert main([str(repository), "--checks", "--format", "csv"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.rpartition(",")[2] for line in lines] == ["cannot_fail", "", "", "empty", ""]
+
+
 def test_tests_that_cannot_fail_can_be_asked_for(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for _ in range(2):  # the second time from the cache
         assert main([str(repository), "--only", "cannot_fail=true", "--exit-code", "--format", "jsonl"]) == 1

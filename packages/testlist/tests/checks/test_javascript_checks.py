@@ -110,7 +110,12 @@ def test_checks_of_functions_that_a_test_calls_count_with_it(read: Read) -> None
 CANNOT_FAIL = {
     "empty": ["", "// nothing"],
     "no_check": ["1", "'use strict'"],
-    "constant": ["expect(true).toBe(true)", "assert.equal(1, 1)", "expect(1).toBe(1); expect('a').toEqual('a')"],
+    "constant": [
+        "expect(true).toBe(true)",
+        "assert.equal(1, 1)",
+        "expect(1).toBe(1); expect('a').toEqual('a')",
+        "1; expect(1).toBe(1)",
+    ],
     "unreachable": ["return; expect(a).toBe(1)"],
     "ignored": ["try { expect(a()).toBe(1) } catch {}", "try { assert(a()) } catch (error) { }"],
 }
@@ -128,7 +133,11 @@ def test_a_test_that_cannot_fail_is_told_with_the_reason(read: Read, reason: str
     ["a()", "expect(a).toBe(1)", "expect(true).toBe(true); a()", "new Shop()", "throw new Error()", "x = y.z",
      "if (a) return; expect(b).toBe(1)", "try { a() } catch { expect(true).toBe(false) }", "for (const b of c) {}",
      "try { expect(a).toBe(1) } catch (error) { throw error }", "return a", "const { b } = c", "`${a}`", "await a",
-     "try { expect(a).toBe(1) } finally { b() }", "delete a.b", "expect(true).toBe(a)", "import('./a')"],
+     "try { expect(a).toBe(1) } finally { b() }", "delete a.b", "expect(true).toBe(a)", "import('./a')",
+     "expect(true).toBe(false)", "expect(1).not.toBe(1)", "assert(false)", "expect(true).toBeTruthy", "expect(1).toBe(2)",
+     "try { expect(a()).toBe(1) } catch {} b()", "try { b() } catch {}", "try { a().then(() => { expect(b).toBe(1) }) } catch {}",
+     "try { await expect(a()).resolves.toBe(1) } catch {}", "try { expect(a).toBe(1) } catch {} finally { b() }",
+     "const x = 1", "return a(); expect(b).toBe(1)", "if (a) { expect(1).toBe(1) }", "setTimeout(f)"],
 )  # fmt: skip
 def test_one_that_may_fail_is_never_accused(read: Read, body: str) -> None:
     [found] = read({"a.test.js": f"{IMPORT}test('a', async () => {{ {body} }})\n"}).values()
@@ -141,6 +150,16 @@ def test_a_function_that_takes_something_may_be_ended_by_it(read: Read, function
     [found] = read({"a.test.js": f"{IMPORT}test('a', {function})\n"}).values()
     assert found is not None
     assert found.cannot_fail is None
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["beforeEach(() => start())\ntest('a', () => {})", "test.fails('a', () => {})", "it.failing('a', () => {})",
+     "afterAll(stop); it('a', () => { })", "test.each([1])('a', () => {})", "import './setup'\nsetup(); test('a', () => {})"],
+)  # fmt: skip
+def test_what_stands_around_a_test_may_fail_for_it(read: Read, source: str) -> None:
+    found = read({"a.test.js": f"{IMPORT}{source}\n"})
+    assert [one.cannot_fail if one else None for one in found.values()] == [None] * len(found)
 
 
 def test_a_test_without_a_function_says_nothing(read: Read) -> None:

@@ -97,12 +97,36 @@ def test_other_shapes_of_work_trees(repository: Path, tmp_path: Path, capsys: py
     (repository / "test_link.py").symlink_to("test_a.py")
     git(repository, "init", "--quiet", "inner")
     (repository / "inner" / "test_other.py").write_text(ONE)
-    (repository / "test_large.py").write_bytes(b"#" * (1 << 20) + b"\n" + TWO.encode())
     assert names(repository, "worktree", capsys) == ["test_b", "test_one", "test_in"]
     git(repository, "worktree", "add", "--quiet", str(tmp_path / "linked"))
     (tmp_path / "linked" / "test_a.py").write_text(TWO)
     assert names(tmp_path / "linked", "worktree", capsys) == ["test_b", "test_two", "test_one"]
     assert names(tmp_path / "linked", "staged", capsys) == ["test_b", "test_one", "test_one"]
+
+
+def test_large_files_are_named_and_what_became_a_folder_or_lies_behind_a_link_is_gone(
+    repository: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    large = b"#" * (1 << 20) + b"\n" + TWO.encode()
+    (repository / "test_a.py").write_bytes(large)
+    (repository / "test_large.py").write_bytes(large)
+    (repository / "test_gone.py").unlink()
+    (repository / "test_gone.py").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "test_b.py").write_text(ONE)
+    (repository / "kept" / "test_b.py").unlink()
+    (repository / "kept").rmdir()
+    (repository / "kept").symlink_to(tmp_path / "elsewhere")
+    assert main([str(repository), "--worktree", "--fail-on-skipped-files"]) == 1
+    shown = capsys.readouterr()
+    assert shown.err == "skipped test_a.py: too_large\nskipped test_large.py: too_large\n"
+    assert shown.out.startswith("0 tests in 0 files")
+
+
+def test_what_git_cannot_read_is_no_fault_of_a_host(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (repository / ".git" / "index").write_bytes(b"no index")
+    assert main([str(repository), "--worktree"]) == 1
+    assert "Git could not read the work tree or its index" in capsys.readouterr().err
 
 
 def test_a_commit_of_another_hash_has_its_index(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,6 +1,7 @@
 """Files of a work tree that differ from a commit.  git reads neither the repository's configuration nor its hooks."""
 
 from pathlib import Path
+from typing import Final
 
 from testlist.errors import InventoryError
 from testlist.git.layout import layout
@@ -9,6 +10,9 @@ from testlist.git.objects import HASHES
 from testlist.git.process import GitLimits, GitProcess, environment
 from testlist.progress import Progress
 from testlist.sandbox.process import NoSandbox
+
+#: a pipe that is called .gitignore keeps git waiting, and the answer is written already
+LIMITS: Final = GitLimits(wall_seconds=10.0)
 
 
 def changed(path: Path, commit: str) -> int:
@@ -36,7 +40,7 @@ def changed(path: Path, commit: str) -> int:
             ["ls-files", "-z", "--others", "--exclude-standard", *(f"--exclude-from={file}" for file in own)],
         )
         reads = (*place.stores, index, path, *own)
-        gits = [GitProcess(argv, env, GitLimits(), Progress(), directory, reads=reads) for argv in commands]
+        gits = [GitProcess(argv, env, LIMITS, Progress(), directory, reads=reads) for argv in commands]
         return sum(_names(git) for git in gits)
     except (InventoryError, NoSandbox):
         return 0

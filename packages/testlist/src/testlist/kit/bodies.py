@@ -16,6 +16,9 @@ MOST_CHECKS, MOST_CALLS, MOST_FUNCTIONS = 200, 200, 5_000
 #: why a check decides nothing: it compares what is written there, or stands where nothing comes to, or its failure is
 #: caught
 Idle = Literal["constant", "unreachable", "ignored"]
+#: why a test passes whatever the code does.  It is said only where all of its body, and what is around it in the file,
+#: is known to raise nothing: a doubt means silence
+Passes = Literal["empty", "no_check", "constant", "unreachable", "ignored"]
 
 
 class CheckFact(TypedDict):
@@ -40,7 +43,7 @@ class CheckFact(TypedDict):
 class BodyFact(TypedDict):
     """One function.  name: with those around it, by dots; line, end: its first and last; calls: what it calls, once.
 
-    stub: nothing is written in it; quiet: nothing in it could raise; doc: the first line of its documentation.
+    passes: why a test with this body passes whatever the code does; doc: the first line of its documentation.
     """
 
     name: str
@@ -48,8 +51,7 @@ class BodyFact(TypedDict):
     end: int
     checks: list[CheckFact]
     calls: list[str]
-    stub: NotRequired[bool]
-    quiet: NotRequired[bool]
+    passes: NotRequired[Passes]
     doc: NotRequired[str]
 
 

@@ -15,12 +15,20 @@ RULES: Final = {
     "todo": ("note", "This test is only planned."),
     "xfail": ("note", "This test is expected to fail."),
 }
+#: of tests whose checks were asked for
+CANNOT_FAIL, CANNOT_FAIL_TEXT = "cannot-fail-test", "This test passes whatever the code does."
 SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 def sarif(inventory: Inventory) -> Iterator[str]:
     """One run: a result for each test that is not active, and a notification for each file that was not read."""
     results = [_result(test) for test in inventory.tests if test.status in RULES and test.kind != "subtest"]
+    results += [
+        _finding(test, CANNOT_FAIL, f"{CANNOT_FAIL_TEXT} ({checks.cannot_fail.replace('_', ' ')})")
+        for file in inventory.files
+        for test, checks in zip(file.tests, file.checks, strict=False)
+        if checks is not None and checks.cannot_fail
+    ]
     unread = [_notification(file) for file in inventory.files if file.skipped]
     run = {
         "tool": {"driver": {"name": "testlist", "version": inventory.parser_version, "rules": list(_rules())}},
@@ -33,9 +41,10 @@ def sarif(inventory: Inventory) -> Iterator[str]:
 
 
 def _rules() -> Iterator[dict[str, Any]]:
-    for status, (level, text) in RULES.items():
+    rules = {f"{status}-test": rule for status, rule in RULES.items()} | {CANNOT_FAIL: ("warning", CANNOT_FAIL_TEXT)}
+    for name, (level, text) in rules.items():
         yield {
-            "id": f"{status}-test",
+            "id": name,
             "shortDescription": {"text": text},
             "defaultConfiguration": {"level": level},
         }
@@ -43,10 +52,14 @@ def _rules() -> Iterator[dict[str, Any]]:
 
 def _result(test: Test) -> dict[str, Any]:
     level, text = RULES[test.status]
-    title = " > ".join((*test.suites, test.name))
     found = f"{text.removesuffix('.')}, under a condition." if test.conditional else text
+    return _finding(test, f"{test.status}-test", found, level)
+
+
+def _finding(test: Test, rule: str, found: str, level: str = "warning") -> dict[str, Any]:
+    title = " > ".join((*test.suites, test.name))
     return {
-        "ruleId": f"{test.status}-test",
+        "ruleId": rule,
         "level": level,
         "message": {"text": f"{title}: {found}"},
         "locations": [{"physicalLocation": {**_artifact(test.file), "region": {"startLine": max(1, test.line)}}}],

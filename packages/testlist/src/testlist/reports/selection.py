@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from glob import escape
 from itertools import zip_longest
 from posixpath import join, normpath
-from typing import Final
+from typing import Final, NamedTuple
 
 from testlist.languages import all_frameworks
 from testlist.model import KINDS, STATUSES, Checks, FileInventory, Inventory, Test
@@ -28,6 +29,13 @@ class UsageError(ValueError):
     """What was asked for makes no sense, and why."""
 
 
+class PathPattern(NamedTuple):
+    """A path from the root of the repository.  path: as a file or folder is called; pattern: with what `*` means."""
+
+    path: str
+    pattern: str
+
+
 @dataclass(frozen=True, slots=True)
 class Selection:
     """Tests to keep.
@@ -36,7 +44,7 @@ class Selection:
     """
 
     only: Mapping[str, AbstractSet[str]]
-    patterns: Sequence[str]
+    patterns: Sequence[PathPattern]
 
     @classmethod
     def of(cls, only: Sequence[str], paths: Sequence[str], within: str = "") -> "Selection":
@@ -87,17 +95,17 @@ def mistake_in(only: Sequence[str]) -> str | None:
     return None
 
 
-def _pattern(path: str, within: str) -> str:
+def _pattern(path: str, within: str) -> PathPattern:
     """The path from the root of the repository.  Raises: UsageError."""
     found = normpath(join(within, path))
     if path.startswith("/") or found == ".." or found.startswith("../"):
         raise UsageError(f"The path {path!r} lies outside of the repository; expected one from its folder.")
-    return found
+    return PathPattern(found, normpath(join(escape(within), path)))
 
 
-def _matches(path: str, pattern: str) -> bool:
+def _matches(path: str, wanted: PathPattern) -> bool:
     """Whether a pattern means the file, a folder above it, or has a `*` that takes slashes as well: as in git."""
-    return pattern in {".", path} or path.startswith(f"{pattern}/") or fnmatchcase(path, pattern)
+    return wanted.path in {".", path} or path.startswith(f"{wanted.path}/") or fnmatchcase(path, wanted.pattern)
 
 
 def _text(value: object) -> str:

@@ -12,6 +12,7 @@ from tree_sitter import Node
 
 from testlist.kit.bodies import MOST_CALLS, MOST_CHECKS, MOST_FUNCTIONS, BodiesFact, BodyFact, CheckFact, Idle
 from testlist.languages.javascript.checks_chains import checked, name_of, parts_of, said
+from testlist.languages.javascript.checks_verdict import is_alone, is_swallowed, verdict
 from testlist.languages.javascript.facts import tree
 from testlist.languages.javascript.facts_imports import foreign
 from testlist.languages.javascript.facts_literals import string_of
@@ -31,7 +32,7 @@ DEEPEST: Final = 400
 def extract(source: bytes, language: str) -> Facts:
     """Read one file: a BodiesFact."""
     root = tree(source, language.removesuffix(SUFFIX))
-    found: BodiesFact = {"functions": list(islice(_functions(root, 0), MOST_FUNCTIONS))}
+    found: BodiesFact = {"functions": list(islice(_functions(root, 0, alone=is_alone(source)), MOST_FUNCTIONS))}
     if imports := dict(islice(_imports(root), MOST_FUNCTIONS)):
         found["imports"] = imports
     return {**found}
@@ -47,18 +48,21 @@ def _imports(root: Node) -> Iterator[tuple[str, str]]:
                     yield here, f"{module}:{name}"
 
 
-def _functions(node: Node, depth: int) -> Iterator[BodyFact]:
-    """The functions with a name, and those that are given to a call with a title."""
+def _functions(node: Node, depth: int, *, alone: bool) -> Iterator[BodyFact]:
+    """The functions with a name, and those that are given to a call with a title.
+
+    alone: nothing in the file runs around its tests.
+    """
     for child in named(node) if depth < DEEPEST else ():
         if child.type in DECLARED:
-            yield _body(child, child, text(child.child_by_field_name("name")))
+            yield _body(child, child, text(child.child_by_field_name("name")), alone=alone)
         elif child.type == "variable_declarator":
             value = child.child_by_field_name("value")
             if value is not None and value.type in FUNCTIONS:
-                yield _body(child, value, text(child.child_by_field_name("name")))
+                yield _body(child, value, text(child.child_by_field_name("name")), alone=alone)
         elif child.type == "call_expression" and (given := titled(child)) is not None:
-            yield _body(child, given[1], given[0])
-        yield from _functions(child, depth + 1)
+            yield _body(child, given[1], given[0], alone=alone)
+        yield from _functions(child, depth + 1, alone=alone)
 
 
 def titled(call: Node) -> tuple[str, Node] | None:
@@ -73,7 +77,7 @@ def titled(call: Node) -> tuple[str, Node] | None:
     return (title if title is not None else said(arguments[0])), function
 
 
-def _body(place: Node, function: Node, name: str) -> BodyFact:
+def _body(place: Node, function: Node, name: str, *, alone: bool) -> BodyFact:
     body = function.child_by_field_name("body")
     reading = _Reading()
     statements = list(named(body)) if body is not None and body.type == "statement_block" else None
@@ -88,27 +92,18 @@ def _body(place: Node, function: Node, name: str) -> BodyFact:
         "checks": reading.checks[:MOST_CHECKS],
         "calls": list(reading.calls)[:MOST_CALLS],
     }
-    if statements is not None and not _takes_any(function):  # `done` has to be called, and a fixture may fail
-        if not statements:
-            found["stub"] = True
-        elif not reading.others:
-            found["quiet"] = True
+    if alone and statements is not None and (passes := verdict(place, function, statements)):
+        found["passes"] = passes
     return found
-
-
-def _takes_any(function: Node) -> bool:
-    several = function.child_by_field_name("parameters")
-    return function.child_by_field_name("parameter") is not None or any(True for _ in named(several))
 
 
 @dataclass(slots=True)
 class _Reading:
-    """The walk through one body.  others: whether there is anything that is neither a check nor a literal."""
+    """The walk through one body.  idle: why what is read now decides nothing."""
 
     checks: list[CheckFact] = field(default_factory=list)
     calls: dict[str, None] = field(default_factory=dict)
     idle: Idle | None = None
-    others: bool = False
     nested: bool = False
 
     def block(self, statements: list[Node]) -> None:
@@ -127,7 +122,7 @@ class _Reading:
         if node.type == "statement_block":
             self.block(list(named(node)))
             return
-        if node.type == "try_statement" and swallows(node):
+        if node.type == "try_statement" and is_swallowed(node):
             before, self.idle = self.idle, self.idle or "ignored"
             self._inside(node, depth)
             self.idle = before
@@ -137,12 +132,8 @@ class _Reading:
             for part in parts_of(node):
                 self.walk(part, depth + 1)
             return
-        if node.type == "call_expression":
-            self.others = True
-            if name := name_of(node):
-                self.calls[name] = None
-        elif node.type not in CALM:
-            self.others = True
+        if node.type == "call_expression" and (name := name_of(node)):
+            self.calls[name] = None
         self._inside(node, depth)
 
     def _inside(self, node: Node, depth: int) -> None:
@@ -158,7 +149,7 @@ class _Reading:
 
     def _given(self, function: Node, depth: int) -> None:
         """A function that something is given, as `forEach` is: it runs there, as far as anybody knows."""
-        before, self.others = self.idle, True
+        before = self.idle
         body = function.child_by_field_name("body")
         if body is not None:
             self.walk(body, depth + 1)
@@ -170,17 +161,3 @@ class _Reading:
         if self.nested:
             check["nested"] = True
         self.checks.append(check)
-
-
-#: what does nothing by itself
-CALM: Final = frozenset(
-    {"expression_statement", "string", "string_fragment", "number", "true", "false", "null", "undefined", "arguments",
-     "comment", "empty_statement", "statement_block", "parenthesized_expression"}
-)  # fmt: skip
-
-
-def swallows(node: Node) -> bool:
-    """Whether a failed check in it is caught, and nothing is done."""
-    handler = node.child_by_field_name("handler")
-    body = handler.child_by_field_name("body") if handler is not None else None
-    return body is not None and not list(named(body))

@@ -8,8 +8,9 @@ from typing import Final
 from tree_sitter import Node
 
 from testlist.kit.bodies import MOST_CALLS, MOST_CHECKS, MOST_FUNCTIONS, BodiesFact, BodyFact, CheckFact, Idle
+from testlist.languages.python.checks_constants import is_true
 from testlist.languages.python.checks_expressions import NOTHING, arguments, asserted, literal, made, said
-from testlist.languages.python.checks_quiet import is_quiet, takes_any
+from testlist.languages.python.checks_verdict import is_alone, is_swallowed, verdict
 from testlist.languages.python.facts_values import dotted_of, string_of
 from testlist.languages.python.vocabulary_checks import ALONE, BEGINNINGS, CASE, FUNCTIONS, INSTANCES, MOCK, Meaning
 from testlist.model import Facts
@@ -20,20 +21,16 @@ FUNCTION, CLASS = "function_definition", "class_definition"
 #: statements that end the block they stand in
 ENDS: Final = frozenset({"return_statement", "raise_statement", "continue_statement", "break_statement"})
 #: functions that end it as well
-LEAVES: Final = ("pytest.skip", "self.skipTest", "pytest.xfail")
-#: what an except clause names that catches a failed check
-CATCHES: Final = frozenset({"", "Exception", "BaseException", "AssertionError"})
+LEAVES: Final = ("pytest.skip", "self.skipTest")
 BRANCHES: Final = frozenset(
     {"if_statement", "try_statement", "block", "else_clause", "except_clause", "finally_clause", "elif_clause"}
 )
-#: statements that do nothing
-NOTHING_DONE: Final = frozenset({"pass_statement", "ellipsis", "comment"})
 
 
 def extract(source: bytes, language: str) -> Facts:  # noqa: ARG001 - as of every reader
     """Read one file: a BodiesFact."""
     root = parse(source, PYTHON)
-    found: BodiesFact = {"functions": list(islice(_functions(root, ()), MOST_FUNCTIONS))}
+    found: BodiesFact = {"functions": list(islice(_functions(root, (), alone=is_alone(source)), MOST_FUNCTIONS))}
     if imports := dict(islice(_imports(root), MOST_FUNCTIONS)):
         found["imports"] = imports
     return {**found}
@@ -52,19 +49,21 @@ def _imports(block: Node) -> Iterator[tuple[str, str]]:
             yield from _imports(node)
 
 
-def _functions(block: Node | None, around: tuple[str, ...]) -> Iterator[BodyFact]:
-    """The functions of a module or class, wherever they stand in it; not those inside of functions."""
+def _functions(block: Node | None, classes: tuple[Node, ...], *, alone: bool) -> Iterator[BodyFact]:
+    """The functions of a module or class, wherever they stand in it; not those inside of functions.
+
+    alone: nothing in the file runs around its tests.
+    """
     for node in named(block):
         if node.type == FUNCTION:
-            yield _function(node, around)
+            yield _function(node, classes, alone=alone)
         elif node.type == CLASS:
-            name = text(node.child_by_field_name("name"))
-            yield from _functions(node.child_by_field_name("body"), (*around, name))
+            yield from _functions(node.child_by_field_name("body"), (*classes, node), alone=alone)
         elif node.child_count:
-            yield from _functions(node, around)
+            yield from _functions(node, classes, alone=alone)
 
 
-def _function(node: Node, around: tuple[str, ...]) -> BodyFact:
+def _function(node: Node, classes: tuple[Node, ...], *, alone: bool) -> BodyFact:
     name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
     reading = _Reading()
     statements = list(named(body))
@@ -73,17 +72,14 @@ def _function(node: Node, around: tuple[str, ...]) -> BodyFact:
         statements = statements[1:]
     reading.block(statements)
     found: BodyFact = {
-        "name": ".".join((*around, text(name))),
+        "name": ".".join([*(text(one.child_by_field_name("name")) for one in classes), text(name)]),
         "line": line(name or node),
         "end": end_line(node),
         "checks": reading.checks[:MOST_CHECKS],
         "calls": list(reading.calls)[:MOST_CALLS],
     }
-    if not takes_any(node):  # a fixture may fail
-        if all(_is_nothing(one) for one in statements):
-            found["stub"] = True
-        elif is_quiet(statements):
-            found["quiet"] = True
+    if alone and (passes := verdict(node, statements, classes)):
+        found["passes"] = passes
     if doc:
         found["doc"] = doc
     return found
@@ -94,18 +90,6 @@ def _documentation(statements: list[Node]) -> str:
     first = next(named(statements[0]), None) if statements and statements[0].type == "expression_statement" else None
     lines = string_of(first).strip().splitlines() if first is not None and first.type == "string" else []
     return " ".join(lines[0].split())[:200] if lines else ""
-
-
-def _is_nothing(statement: Node) -> bool:
-    if statement.type in NOTHING_DONE:
-        return True
-    inner = next(named(statement), None)
-    return statement.type == "expression_statement" and inner is not None and literal_or_dots(inner)
-
-
-def literal_or_dots(node: Node) -> bool:
-    """Whether an expression is written out and nothing else."""
-    return node.type == "ellipsis" or literal(node) is not NOTHING
 
 
 @dataclass(slots=True)
@@ -135,7 +119,7 @@ class _Reading:
             self.nested, self.idle = before
         elif kind == "assert_statement":
             self._assert(node)
-        elif kind == "try_statement" and _swallows(node):
+        elif kind == "try_statement" and is_swallowed(node):
             before_idle, self.idle = self.idle, self.idle or "ignored"
             self._parts(node)
             self.idle = before_idle
@@ -227,27 +211,9 @@ def _checked(node: Node, meaning: Meaning, owner: str) -> CheckFact:
         check["tolerance"] = ", ".join(given)
     if meaning.relation in ("equal", "truthy", "identical") and plain:
         sides = plain[: 1 if meaning.expected is None else 2]
-        if all(literal(side) is not NOTHING for side in sides):
+        values = [literal(side) for side in sides]
+        if not any(one is NOTHING for one in values) and is_true(
+            check["relation"], negated=meaning.negated, sides=values
+        ):
             check["idle"] = "constant"
     return check
-
-
-def _swallows(node: Node) -> bool:
-    """Whether a failed check in it is caught, and nothing is done."""
-    clauses = [child for child in named(node) if child.type == "except_clause"]
-    return any(_caught(one) and all(_is_nothing(inner) for inner in _body_of(one)) for one in clauses)
-
-
-def _caught(clause: Node) -> bool:
-    """Whether an except clause catches failed checks."""
-    first = next((child for child in named(clause) if child.type != "block"), None)
-    if first is None:
-        return True
-    named_type = next(named(first), first) if first.type == "as_pattern" else first
-    kinds = named(named_type) if named_type.type == "tuple" else [named_type]
-    return any(text(kind) in CATCHES for kind in kinds)
-
-
-def _body_of(clause: Node) -> list[Node]:
-    block = next((child for child in named(clause) if child.type == "block"), None)
-    return list(named(block))

@@ -7,6 +7,7 @@ from typing import Any, Final
 from tree_sitter import Node
 
 from testlist.kit.bodies import SHOWN, CheckFact
+from testlist.languages.python.checks_constants import is_true
 from testlist.languages.python.facts_values import dotted_of
 from testlist.languages.python.vocabulary_checks import OPERATORS, TRUTHS
 from testlist.model import LARGEST
@@ -67,7 +68,8 @@ def _check(node: Node, line: int, *, negated: bool) -> CheckFact:
         return _called(node, relation, line, negated=negated)
     check = made(line, "truthy", negated=negated, subject=node)
     # a pair of a condition and a message is always true
-    if literal(node) is not NOTHING or (node.type == "tuple" and node.named_child_count):
+    is_pair = node.type == "tuple" and node.named_child_count > 0 and not negated
+    if is_pair or is_true("truthy", negated=negated, sides=_values(node)):
         check["idle"] = "constant"
     return check
 
@@ -85,9 +87,15 @@ def _compared(node: Node, operator: str, line: int, *, negated: bool) -> CheckFa
     for side in (left, right):
         if side.type == "call" and dotted_of(side).rpartition(".")[2] == APPROX:
             _approximate(check, side, left if side is right else right)
-    if literal(left) is not NOTHING and literal(right) is not NOTHING:
+    if is_true(relation, negated=negated != turned, sides=_values(left, right)):
         check["idle"] = "constant"
     return check
+
+
+def _values(*nodes: Node) -> list[Any]:
+    """Values of literals, if all are."""
+    values = [literal(node) for node in nodes]
+    return [] if any(one is NOTHING for one in values) else values
 
 
 def _approximate(check: CheckFact, approx: Node, subject: Node) -> None:

@@ -108,8 +108,3 @@ TRUTHS: Final[dict[str, str]] = {
     "endswith": "ends_with", "match": "matches", "search": "matches", "fullmatch": "matches",
     "isclose": "approximate", "allclose": "approximate", "array_equal": "equal",
 }  # fmt: skip
-#: calls that look at nothing of a repository
-HARMLESS: Final = frozenset(
-    {"print", "pprint", "len", "range", "list", "dict", "set", "tuple", "str", "int", "float", "bool", "sorted", "repr",
-     "type", "isinstance", "zip", "enumerate", "min", "max", "sum", "object", "time.sleep", "sleep", "locals", "id"}
-)  # fmt: skip
