@@ -16,7 +16,8 @@ STOP = """
 WAITING = """
     SELECT b.pid, CASE WHEN pg_backend_pid() = ANY (b.by) THEN (
                SELECT l.objid::integer FROM pg_locks l WHERE l.pid = b.pid AND NOT l.granted AND l.locktype = 'advisory') END
-      FROM (SELECT pid, pg_blocking_pids(pid) AS by FROM unnest(%s) AS pid) b WHERE cardinality(b.by) > 0"""
+      FROM (SELECT pid, pg_blocking_pids(pid) AS by FROM unnest(%s) AS pid) b
+     WHERE b.by && (%s::integer[] || pg_backend_pid())"""
 
 
 class Gates:
@@ -57,8 +58,11 @@ class Gates:
         self._passed.add((pid, gate))
 
     def waiting(self, pids: Sequence[int]) -> dict[int, int | None]:
-        """Which of the sessions wait for a lock, and at which gate; None: for a lock of somebody else."""
-        found = dict(self._do(WAITING, list(pids))) if pids else {}
+        """Which of the sessions wait for a lock, and at which gate; None: for a lock of another one of the sessions.
+
+        Who waits for a stranger, as for autovacuum, goes on by itself: whether it had to is of no account.
+        """
+        found = dict(self._do(WAITING, list(pids), list(self._pids))) if pids else {}
         for pid, gate in [
             one for one in self._passed if one[0] not in pids or found.get(one[0], one[1]) not in {None, one[1]}
         ]:

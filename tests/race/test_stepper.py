@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import pytest
+from durable_harness.waiting import wait_for
 from sqlalchemy import text
 
 from app.domain.lifecycle import Outcome
@@ -21,6 +24,7 @@ from tests.conftest import World
 from tests.race.conftest import Theatre
 from tests.race.footprints import Catalogue
 from tests.race.scenes import Scene
+from tests.race.stepping import Strand
 from tests.services.busy import account
 
 TOUCH = "UPDATE {0} SET n = n + 1 WHERE id = {1}"
@@ -79,6 +83,29 @@ def test_who_waits_for_a_row_goes_on_when_it_is_free(tables: World, orders) -> N
     # one whole before the other, or the second one's update sent before the first one's commit
     assert orders(same, same, switches=9) == (4, 0)
     assert tables.value("SELECT n FROM left_side WHERE id = 1") == 2 * 4
+
+
+def test_who_waits_for_a_stranger_as_for_autovacuum_is_waited_for(tables: World, theatre: Theatre) -> None:
+    stranger = tables.uow.engine.connect()
+    stranger.execute(text("LOCK TABLE left_side"))
+
+    def leave() -> None:
+        waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'left_side'::regclass"
+        wait_for(lambda: tables.value(waiting) == 1, "a strand to wait")
+        stranger.close()
+
+    seen: list[list[str]] = []
+
+    def choose(standing: Mapping[str, Strand]) -> str:
+        seen.append(sorted(standing))
+        return min(standing)
+
+    touch = touching(TOUCH.format("left_side", 1))
+    with ThreadPoolExecutor(1) as beside:
+        left = beside.submit(leave)
+        theatre.stage.play([partial(touch, world) for world in theatre.worlds[:2]], choose)
+        left.result()
+    assert seen == [["a", "b"], ["a", "b"], ["b"], ["b"]]
 
 
 @pytest.mark.proof
