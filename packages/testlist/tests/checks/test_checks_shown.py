@@ -18,7 +18,7 @@ TESTS = "def test_one():\n    assert f() == 1\ndef test_two(): pass\ndef test_th
 @pytest.fixture
 def repository(make_repository: MakeRepository) -> Path:
     return make_repository(
-        {"test_a.py": TESTS, "a_test.go": 'package a\nimport "testing"\nfunc TestA(t *testing.T) { t.Fail() }\n'}
+        {"test_a.py": TESTS, "src/lib.rs": "#[test]\nfn test_a() { f() }\n", "Cargo.toml": "[package]\nname = 'a'\n"}
     )
 
 
@@ -29,8 +29,8 @@ def test_checks_are_listed_if_they_are_asked_for(repository: Path, capsys: pytes
     assert main([str(repository), "--checks", "--format", "json"]) == 0
     whole = json.loads(capsys.readouterr().out)
     jsonschema.validate(whole, json.loads(schema()))
-    go, one, two, _ = whole["tests"]
-    assert (go["checks"], go["cannot_fail"]) == (None, None)  # nobody can say it of Go yet
+    rust, one, two, _ = whole["tests"]
+    assert (rust["checks"], rust["cannot_fail"]) == (None, None)  # nobody can say it of Rust yet
     assert one["checks"] == [{"line": 2, "relation": "equal", "subject": "f()", "expected": "1", "value": 1}]
     assert two["cannot_fail"] == "empty"
     assert main([str(repository), "--format", "json"]) == 0
@@ -52,7 +52,7 @@ def test_tests_that_cannot_fail_can_be_asked_for(repository: Path, capsys: pytes
     for _ in range(2):  # the second time from the cache
         assert main([str(repository), "--only", "cannot_fail=true", "--exit-code", "--format", "jsonl"]) == 1
         assert [json.loads(line)["name"] for line in capsys.readouterr().out.splitlines()] == ["test_two"]
-    assert main([str(repository), "--only", "cannot_fail=true", "--exit-code", "--", "a_test.go"]) == 0
+    assert main([str(repository), "--only", "cannot_fail=true", "--exit-code", "--", "src"]) == 0
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,15 @@ from testlist.language import Format, Grammar, Hints, Language, Syntax
 
 GO: Final = Language(
     name="go",
-    syntaxes=(Syntax(id="go", suffixes=("go",), grammar=Grammar("tree-sitter-go", "0.25.0", "tree_sitter_go")),),
-    formats=(Format("go.mod", "config_manifest"),),
+    syntaxes=(
+        Syntax(
+            id="go",
+            suffixes=("go",),
+            grammar=Grammar("tree-sitter-go", "0.25.0", "tree_sitter_go"),
+            bodies="go-bodies",
+        ),
+    ),
+    formats=(Format("go.mod", "config_manifest"), Format("go-bodies", "checks", syntax="go", on_demand=True)),
     hints=Hints(
         imports=rb"""^(?:import)?[ \t]++(?:[\w.]+[ \t]+)?"(?P<import>[^"\n]++)"[ \t]*+$""",
         texts=SLASHES,

@@ -1,0 +1,105 @@
+"""What the functions of one Go file check, and what they call: read from whole files, on demand."""
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Final
+
+from tree_sitter import Node
+
+from testlist.kit.bodies import MOST_CALLS, MOST_CHECKS, MOST_FUNCTIONS, BodiesFact, BodyFact, CheckFact
+from testlist.languages.go.checks_conditions import arguments, called, conditions, fails, made, name_of
+from testlist.languages.go.facts_suites import receiver
+from testlist.model import Facts
+from testlist.sandbox.syntax import end_line, line, named, parse, text
+
+GO: Final = "go"
+STRINGS: Final = frozenset({"interpreted_string_literal", "raw_string_literal"})
+#: deeper trees are given up
+DEEPEST: Final = 400
+
+
+def extract(source: bytes, language: str) -> Facts:  # noqa: ARG001 - as of every reader
+    """Read one file: a BodiesFact."""
+    found: BodiesFact = {"functions": list(islice(_functions(parse(source, GO)), MOST_FUNCTIONS))}
+    return {**found}
+
+
+def _functions(root: Node) -> Iterator[BodyFact]:
+    """Functions, methods with their types, and the functions that `t.Run` is given, by their titles."""
+    for node in named(root):
+        if node.type not in ("function_declaration", "method_declaration"):
+            continue
+        head, block = node.child_by_field_name("name"), node.child_by_field_name("body")
+        if head is None or block is None:
+            continue
+        owner = receiver(node) if node.type == "method_declaration" else ""
+        yield _body(node, head, f"{owner}.{text(head)}" if owner else text(head), block)
+        yield from _subtests(block, 0)
+
+
+def _subtests(node: Node, depth: int) -> Iterator[BodyFact]:
+    for child in named(node) if depth < DEEPEST else ():
+        if child.type == "call_expression" and name_of(child).rpartition(".")[2] == "Run":
+            given = arguments(child)
+            block = given[1].child_by_field_name("body") if len(given) > 1 and given[1].type == "func_literal" else None
+            if block is not None:
+                title = text(given[0])[1:-1] if given[0].type in STRINGS else text(given[0])
+                yield _body(child, child, title, block)
+        yield from _subtests(child, depth + 1)
+
+
+def _body(node: Node, head: Node, name: str, block: Node) -> BodyFact:
+    checks: list[CheckFact] = []
+    calls: dict[str, None] = {}
+    _walk(block, checks, calls, 0)
+    found: BodyFact = {
+        "name": name,
+        "line": line(head),
+        "end": end_line(node),
+        "checks": checks[:MOST_CHECKS],
+        "calls": list(calls)[:MOST_CALLS],
+    }
+    if not list(named(block)):
+        found["passes"] = "empty"
+    return found
+
+
+def _walk(node: Node, checks: list[CheckFact], calls: dict[str, None], depth: int) -> None:
+    if depth > DEEPEST:
+        return
+    condition, block = node.child_by_field_name("condition"), node.child_by_field_name("consequence")
+    failing = _failing(block) if node.type == "if_statement" and block is not None else None
+    if failing is not None and condition is not None:
+        checks.extend(conditions(condition, line(node)))
+    if node.type == "call_expression":
+        if (check := called(node)) is not None:
+            checks.append(check)
+        elif fails(node) and not _is_under_condition(node):
+            checks.append(made(line(node), "fails", None))
+        elif name := name_of(node):
+            calls[name] = None
+    for child in named(node):
+        _walk(child, checks, calls, depth + 1)
+
+
+def _failing(block: Node) -> Node | None:
+    """The call that fails the test in the statements of a block itself."""
+    for statement in _statements(block):
+        inner = next(named(statement), None) if statement.type == "expression_statement" else None
+        if inner is not None and inner.type == "call_expression" and fails(inner):
+            return inner
+    return None
+
+
+def _is_under_condition(call: Node) -> bool:
+    """Whether it stands in a block of its own under a condition, which is the check then."""
+    block = call.parent
+    while block is not None and block.type in ("expression_statement", "statement_list", "block"):
+        block = block.parent
+    above = block.child_by_field_name("consequence") if block is not None and block.type == "if_statement" else None
+    return above is not None and above.start_byte <= call.start_byte < above.end_byte
+
+
+def _statements(block: Node) -> Iterator[Node]:
+    for child in named(block):
+        yield from named(child) if child.type == "statement_list" else (child,)

@@ -1,0 +1,107 @@
+"""Names of checks in Go: what ends a test, and the functions of testify, Gomega and gocheck."""
+
+from typing import Final, NamedTuple
+
+
+class Meaning(NamedTuple):
+    """What a function checks.  subject, expected: places of its arguments, without the `t` before them."""
+
+    relation: str
+    negated: bool = False
+    subject: int | None = 0
+    expected: int | None = None
+
+
+#: methods of testing.T that fail a test
+FAILS: Final = frozenset({"Error", "Errorf", "Fatal", "Fatalf", "Fail", "FailNow"})
+#: packages, and what is made of them, whose functions are those below
+TESTIFY_OWNERS: Final = frozenset({"assert", "require", "a", "r", "is", "must"})
+#: calls on a suite that give such an owner
+TESTIFY_GIVERS: Final = frozenset({"Require", "Assert"})
+#: functions of testify, also with `f` at the end
+TESTIFY: Final[dict[str, Meaning]] = {
+    **dict.fromkeys(
+        ("Equal", "EqualValues", "Exactly", "ElementsMatch", "JSONEq", "YAMLEq", "Same", "EqualExportedValues"),
+        Meaning("equal", subject=1, expected=0),
+    ),
+    **dict.fromkeys(("NotEqual", "NotEqualValues", "NotSame"), Meaning("equal", True, 1, 0)),
+    "EqualError": Meaning("raises", expected=1),
+    "ErrorIs": Meaning("raises", expected=1),
+    "ErrorAs": Meaning("raises", expected=1),
+    "ErrorContains": Meaning("raises", expected=1),
+    "Error": Meaning("raises"),
+    "NoError": Meaning("raises", True),
+    "Panics": Meaning("raises"),
+    "NotPanics": Meaning("raises", True),
+    "PanicsWithValue": Meaning("raises", subject=1, expected=0),
+    "PanicsWithError": Meaning("raises", subject=1, expected=0),
+    "Nil": Meaning("none"),
+    "NotNil": Meaning("none", True),
+    "True": Meaning("truthy"),
+    "False": Meaning("truthy", True),
+    "Zero": Meaning("empty"),
+    "NotZero": Meaning("empty", True),
+    "Empty": Meaning("empty"),
+    "NotEmpty": Meaning("empty", True),
+    "Len": Meaning("length", expected=1),
+    "Contains": Meaning("contains", expected=1),
+    "NotContains": Meaning("contains", True, expected=1),
+    "Subset": Meaning("contains", expected=1),
+    "IsType": Meaning("type", subject=1, expected=0),
+    "Implements": Meaning("type", subject=1, expected=0),
+    "Greater": Meaning("greater", expected=1),
+    "GreaterOrEqual": Meaning("greater_equal", expected=1),
+    "Less": Meaning("less", expected=1),
+    "LessOrEqual": Meaning("less_equal", expected=1),
+    "InDelta": Meaning("approximate", subject=1, expected=0),
+    "InEpsilon": Meaning("approximate", subject=1, expected=0),
+    "WithinDuration": Meaning("approximate", subject=1, expected=0),
+    "Regexp": Meaning("matches", subject=1, expected=0),
+    "NotRegexp": Meaning("matches", True, 1, 0),
+    "Eventually": Meaning("truthy"),
+    "Never": Meaning("truthy", True),
+    "FileExists": Meaning("truthy"),
+    "Fail": Meaning("fails", subject=None),
+    "FailNow": Meaning("fails", subject=None),
+}
+#: what begins a check of Gomega, and the links that hold its matcher -> whether they turn it
+GOMEGA: Final = frozenset({"Expect", "Eventually", "Consistently", "Ω"})
+LINKS: Final = {"To": False, "Should": False, "ToNot": True, "NotTo": True, "ShouldNot": True}
+MATCHERS: Final[dict[str, Meaning]] = {
+    **dict.fromkeys(
+        ("Equal", "BeEquivalentTo", "BeIdenticalTo", "ConsistOf", "MatchJSON"), Meaning("equal", expected=0)
+    ),
+    **dict.fromkeys(
+        ("ContainElement", "ContainElements", "ContainSubstring", "HaveKey"), Meaning("contains", expected=0)
+    ),
+    "BeNil": Meaning("none"),
+    "BeTrue": Meaning("truthy"),
+    "BeFalse": Meaning("truthy", True),
+    "BeEmpty": Meaning("empty"),
+    "BeZero": Meaning("empty"),
+    "HaveLen": Meaning("length", expected=0),
+    "HaveOccurred": Meaning("raises"),
+    "Succeed": Meaning("raises", True),
+    "MatchError": Meaning("raises", expected=0),
+    "Panic": Meaning("raises"),
+    "MatchRegexp": Meaning("matches", expected=0),
+    "HavePrefix": Meaning("starts_with", expected=0),
+    "HaveSuffix": Meaning("ends_with", expected=0),
+}
+#: of gocheck: `c.Assert(value, Equals, wanted)`
+CHECKERS: Final[dict[str, tuple[str, bool]]] = {
+    **dict.fromkeys(("Equals", "DeepEquals"), ("equal", False)), "IsNil": ("none", False), "NotNil": ("none", True),
+    "Matches": ("matches", False), "ErrorMatches": ("raises", False), "HasLen": ("length", False),
+}  # fmt: skip
+#: operators of a condition under which a test fails -> the relation that has to hold, and whether it is negated
+OPERATORS: Final[dict[str, tuple[str, bool]]] = {
+    "!=": ("equal", False), "==": ("equal", True), "<": ("greater_equal", False), "<=": ("greater", False),
+    ">": ("less_equal", False), ">=": ("less", False),
+}  # fmt: skip
+#: functions in such a condition -> relation
+TRUTHS: Final = {
+    "reflect.DeepEqual": "equal", "bytes.Equal": "equal", "cmp.Equal": "equal", "slices.Equal": "equal",
+    "maps.Equal": "equal",
+    "strings.Contains": "contains", "slices.Contains": "contains", "bytes.Contains": "contains",
+    "strings.HasPrefix": "starts_with", "strings.HasSuffix": "ends_with", "errors.Is": "raises", "errors.As": "raises",
+}  # fmt: skip

@@ -1,0 +1,82 @@
+"""What tests in Go check, by their source alone."""
+
+from typing import Any
+
+import pytest
+from testlist.kit.bodies import RELATIONS
+from testlist.model import Checks
+from testlist_harness.repositories import MakeRepository, TakeInventory
+
+
+def read(make_repository: MakeRepository, take: TakeInventory, source: str) -> dict[str, Checks | None]:
+    found = take(
+        make_repository({"go.mod": "module shop\n", "a_test.go": f'package a\nimport "testing"\n{source}'}), checks=True
+    )
+    return {test.name: one for file in found.files for test, one in zip(file.tests, file.checks, strict=True)}
+
+
+@pytest.mark.parametrize(
+    ("statement", "check"),
+    [
+        ('if got != 3 { t.Errorf("no") }', {"relation": "equal", "subject": "got", "expected": "3", "value": 3}),
+        ("if got == want { t.Fatal() }", {"relation": "equal", "negated": True, "subject": "got", "expected": "want"}),
+        ("if err != nil { t.Fatal(err) }", {"relation": "raises", "negated": True, "subject": "err"}),
+        ("if err == nil { t.Fatal() }", {"relation": "raises", "subject": "err"}),
+        ("if got == nil { t.FailNow() }", {"relation": "none", "negated": True, "subject": "got"}),
+        ("if _, err := f(); err != nil { t.Fatal(err) }", {"relation": "raises", "negated": True, "subject": "err"}),
+        ("if len(a) != 2 { t.Error() }", {"relation": "length", "subject": "a", "expected": "2", "value": 2}),
+        ("if a < b { t.Error() }", {"relation": "greater_equal", "subject": "a", "expected": "b"}),
+        ("if !ok { t.Error() }", {"relation": "truthy", "subject": "ok"}),
+        ("if ok { t.Error() }", {"relation": "truthy", "negated": True, "subject": "ok"}),
+        ("if !reflect.DeepEqual(a, b) { t.Error() }", {"relation": "equal", "subject": "a", "expected": "b"}),
+        (
+            'if !strings.Contains(a, "x") { t.Error() }',
+            {"relation": "contains", "subject": "a", "expected": '"x"', "value": "x"},
+        ),
+        (
+            "for _, c := range cases { if c.a != b { t.Error() } }",
+            {"relation": "equal", "subject": "c.a", "expected": "b"},
+        ),
+        ('t.Fatal("never")', {"relation": "fails"}),
+        ("assert.Equal(t, 3, got)", {"relation": "equal", "subject": "got", "expected": "3", "value": 3}),
+        ('require.NoErrorf(t, err, "x")', {"relation": "raises", "negated": True, "subject": "err"}),
+        ("require.ErrorIs(t, err, io.EOF)", {"relation": "raises", "subject": "err", "expected": "io.EOF"}),
+        ("s.Require().Len(a, 2)", {"relation": "length", "subject": "a", "expected": "2", "value": 2}),
+        ("is.Equal(1, got)", {"relation": "equal", "subject": "got", "expected": "1", "value": 1}),
+        ("g.Expect(err).NotTo(HaveOccurred())", {"relation": "raises", "negated": True, "subject": "err"}),
+        ("Expect(a).To(gomega.Equal(b))", {"relation": "equal", "subject": "a", "expected": "b"}),
+        ("c.Assert(a, check.DeepEquals, b)", {"relation": "equal", "subject": "a", "expected": "b"}),
+    ],
+)
+def test_a_statement_is_read_as(
+    make_repository: MakeRepository, take: TakeInventory, statement: str, check: dict[str, Any]
+) -> None:
+    [found] = read(make_repository, take, f"func TestA(t *testing.T) {{\n{statement}\n}}\n").values()
+    assert found is not None
+    assert [{key: value for key, value in one.items() if key != "line"} for one in found.checks] == [check]
+    assert (check["relation"] in RELATIONS, found.cannot_fail) == (True, None)
+
+
+def test_a_condition_of_two_parts_is_two_checks_and_what_does_not_fail_is_none(
+    make_repository: MakeRepository, take: TakeInventory
+) -> None:
+    source = "func TestA(t *testing.T) {\nif a != 1 || b != 2 { t.Error() }\nif c { t.Log() }\nlog.Fatal()\n}\n"
+    [found] = read(make_repository, take, source).values()
+    assert found is not None
+    assert [(one["subject"], one["line"]) for one in found.checks] == [("a", 4), ("b", 4)]
+
+
+def test_subtests_and_functions_that_a_test_calls(make_repository: MakeRepository, take: TakeInventory) -> None:
+    found = read(make_repository, take, """
+func same(t *testing.T, a, b int) { t.Helper(); if a != b { t.Fatal() } }
+func TestA(t *testing.T) {
+    same(t, 1, f())
+    t.Run("inner", func(t *testing.T) { assert.True(t, ok) })
+}
+func TestEmpty(t *testing.T) {}
+""")  # fmt: skip
+    assert {name: [one.get("by") for one in found[name].checks] if found[name] else None for name in found} == {
+        "TestA": [None, "same"], "inner": [None], "TestEmpty": [],
+    }  # fmt: skip
+    assert found["TestEmpty"] is not None
+    assert found["TestEmpty"].cannot_fail == "empty"
