@@ -3,11 +3,19 @@
 from typing import Final
 
 from testlist.kit.hinting import HASHES
-from testlist.language import Grammar, Hints, Language, Syntax
+from testlist.language import Format, Grammar, Hints, Language, Syntax
 
 RUBY: Final = Language(
     name="ruby",
-    syntaxes=(Syntax(id="ruby", suffixes=("rb",), grammar=Grammar("tree-sitter-ruby", "0.23.1", "tree_sitter_ruby")),),
+    syntaxes=(
+        Syntax(
+            id="ruby",
+            suffixes=("rb",),
+            grammar=Grammar("tree-sitter-ruby", "0.23.1", "tree_sitter_ruby"),
+            bodies="ruby-bodies",
+        ),
+    ),
+    formats=(Format("ruby-bodies", "checks", syntax="ruby", on_demand=True),),
     hints=Hints(
         imports=rb"""^[ \t]*+require(?:_relative)?[ \t(]++["'](?P<import>[^"'\n]++)["']""",
         texts=HASHES,

@@ -1,0 +1,92 @@
+"""What the methods and examples of one Ruby file check, and what they call: read from whole files, on demand."""
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+from typing import Final
+
+from tree_sitter import Node
+
+from testlist.kit.bodies import MOST_CALLS, MOST_CHECKS, MOST_FUNCTIONS, BodiesFact, BodyFact, CheckFact
+from testlist.languages.ruby.checks_calls import arguments, checked, made, said
+from testlist.languages.ruby.facts import tree
+from testlist.model import Facts
+from testlist.sandbox.syntax import end_line, line, named, text
+
+RUBY: Final = "ruby"
+METHODS: Final = frozenset({"method", "singleton_method"})
+SCOPES: Final = frozenset({"class", "module"})
+#: a file with any of these may run more around its tests than they say
+SURROUNDED: Final = re.compile(rb"\b(?:setup|teardown|before|after|around|let!|subject!|include|included|prepend)\b")
+#: deeper trees are given up
+DEEPEST: Final = 300
+
+
+def extract(source: bytes, language: str) -> Facts:  # noqa: ARG001 - as of every reader
+    """Read one file: a BodiesFact."""
+    alone = not SURROUNDED.search(source)
+    found: BodiesFact = {"functions": list(islice(_functions(tree(source, RUBY), (), 0, alone=alone), MOST_FUNCTIONS))}
+    return {**found}
+
+
+def _functions(node: Node, around: tuple[str, ...], depth: int, *, alone: bool) -> Iterator[BodyFact]:
+    """Methods, with the classes around them, and calls with a title and a block."""
+    for child in named(node) if depth < DEEPEST else ():
+        if child.type in METHODS:
+            head = child.child_by_field_name("name")
+            name = ".".join((*around, text(head)))
+            yield _body(child, head or child, name, child.child_by_field_name("body"), alone=alone)
+        elif child.type == "call" and (block := child.child_by_field_name("block")) is not None and _is_titled(child):
+            yield _body(child, child, _title(child), block.child_by_field_name("body"), alone=alone)
+        inner = (*around, text(child.child_by_field_name("name"))) if child.type in SCOPES else around
+        yield from _functions(child, inner, depth + 1, alone=alone)
+
+
+def _is_titled(call: Node) -> bool:
+    """Whether it may declare a test: it stands alone, or takes a text first."""
+    given = arguments(call)
+    return call.child_by_field_name("receiver") is None and (
+        not given or given[0].type in ("string", "simple_symbol", "chained_string")
+    )
+
+
+def _title(call: Node) -> str:
+    first = next(iter(arguments(call)), None)
+    if first is None:
+        return text(call.child_by_field_name("method"))
+    return text(first)[1:-1] if first.type == "string" else said(first)
+
+
+def _body(node: Node, head: Node, name: str, body: Node | None, *, alone: bool) -> BodyFact:
+    checks: list[CheckFact] = []
+    calls: dict[str, None] = {}
+    if body is not None:
+        _walk(body, checks, calls, 0)
+    found: BodyFact = {
+        "name": name,
+        "line": line(head),
+        "end": end_line(node),
+        "checks": checks[:MOST_CHECKS],
+        "calls": list(calls)[:MOST_CALLS],
+    }
+    if alone and (body is None or not list(named(body))) and node.child_by_field_name("parameters") is None:
+        found["passes"] = "empty"
+    return found
+
+
+def _walk(node: Node, checks: list[CheckFact], calls: dict[str, None], depth: int) -> None:
+    if depth > DEEPEST or node.type in METHODS:
+        return
+    if node.type == "call":
+        if (check := checked(node)) is not None:
+            checks.append(check)
+        elif node.child_by_field_name("receiver") is None:
+            calls[f"self.{text(node.child_by_field_name('method'))}"] = None
+    elif node.type == "identifier" and node.parent is not None and node.parent.type in ("body_statement", "block_body"):
+        word = text(node)
+        if word == "flunk":
+            checks.append(made(node, "fails", None))
+        else:
+            calls[f"self.{word}"] = None  # a method, called without arguments
+    for child in named(node):
+        _walk(child, checks, calls, depth + 1)

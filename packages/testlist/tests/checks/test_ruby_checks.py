@@ -1,0 +1,120 @@
+"""What tests in Ruby check, by their source alone."""
+
+from typing import Any
+
+import pytest
+from testlist.kit.bodies import RELATIONS
+from testlist.model import Checks
+from testlist_harness.repositories import MakeRepository, TakeInventory
+
+Read = dict[str, Checks | None]
+
+
+def read(make_repository: MakeRepository, take: TakeInventory, path: str, source: str) -> Read:
+    found = take(make_repository({path: source}), checks=True)
+    return {test.name: one for file in found.files for test, one in zip(file.tests, file.checks, strict=True)}
+
+
+def minitest(body: str) -> str:
+    return f"require 'minitest/autorun'\nclass ATest < Minitest::Test\n  def test_a\n    {body}\n  end\nend\n"
+
+
+@pytest.mark.parametrize(
+    ("statement", "check"),
+    [
+        ("assert_equal 3, total", {"relation": "equal", "subject": "total", "expected": "3", "value": 3}),
+        (
+            "refute_equal 'x', a",
+            {"relation": "equal", "negated": True, "subject": "a", "expected": "'x'", "value": "x"},
+        ),
+        ("assert_not_nil a", {"relation": "none", "negated": True, "subject": "a"}),
+        ("assert a.ok?", {"relation": "truthy", "subject": "a.ok?"}),
+        ("refute a", {"relation": "truthy", "negated": True, "subject": "a"}),
+        ("assert_raises(KeyError) { a }", {"relation": "raises", "expected": "KeyError"}),
+        ("assert_nothing_raised { a }", {"relation": "raises", "negated": True}),
+        ("assert_includes a, 1", {"relation": "contains", "subject": "a", "expected": "1", "value": 1}),
+        (
+            "assert_in_delta 0.3, a, 0.1",
+            {"relation": "approximate", "subject": "a", "expected": "0.3", "tolerance": "0.1"},
+        ),
+        ("assert_match(/x/, a)", {"relation": "matches", "subject": "a", "expected": "/x/"}),
+        ("assert_queries 3, a", {"relation": "custom", "subject": "3", "expected": "a"}),
+        ("_(a).must_equal 3", {"relation": "equal", "subject": "a", "expected": "3", "value": 3}),
+        ("a.wont_be_nil", {"relation": "none", "negated": True, "subject": "a"}),
+        ("flunk", {"relation": "fails"}),
+        ("[1].each { |one| assert_equal one, a }", {"relation": "equal", "subject": "a", "expected": "one"}),
+    ],
+)
+def test_a_statement_of_minitest_is_read_as(
+    make_repository: MakeRepository, take: TakeInventory, statement: str, check: dict[str, Any]
+) -> None:
+    [found] = read(make_repository, take, "test/a_test.rb", minitest(statement)).values()
+    assert found is not None
+    assert [{key: value for key, value in one.items() if key != "line"} for one in found.checks] == [check]
+    assert (check["relation"] in RELATIONS, found.cannot_fail) == (True, None)
+
+
+@pytest.mark.parametrize(
+    ("statement", "check"),
+    [
+        ("expect(total).to eq 3", {"relation": "equal", "subject": "total", "expected": "3", "value": 3}),
+        ("expect(a).not_to be_nil", {"relation": "none", "negated": True, "subject": "a"}),
+        ("expect(a).to be_falsey", {"relation": "truthy", "negated": True, "subject": "a"}),
+        ("expect(a).to be > 3", {"relation": "greater", "subject": "a", "expected": "3", "value": 3}),
+        ("expect { a }.to raise_error(KeyError)", {"relation": "raises", "subject": "{ a }", "expected": "KeyError"}),
+        (
+            "expect(a).to have_received(:b).with(1)",
+            {"relation": "called_with", "subject": "a", "expected": "1", "value": 1},
+        ),
+        (
+            "expect(a).to be_within(0.1).of(3)",
+            {"relation": "approximate", "subject": "a", "expected": "3", "tolerance": "0.1"},
+        ),
+        (
+            "is_expected.to include('x')",
+            {"relation": "contains", "subject": "is_expected", "expected": "'x'", "value": "x"},
+        ),
+        ("a.should eq(nil)", {"relation": "equal", "subject": "a", "expected": "nil", "value": None}),
+        ("expect(a).to be_ready", {"relation": "custom", "subject": "a"}),
+    ],
+)
+def test_a_statement_of_rspec_is_read_as(
+    make_repository: MakeRepository, take: TakeInventory, statement: str, check: dict[str, Any]
+) -> None:
+    source = f"RSpec.describe 'a' do\n  it 'b' do\n    {statement}\n  end\nend\n"
+    [found] = read(make_repository, take, "spec/a_spec.rb", source).values()
+    assert found is not None
+    assert [{key: value for key, value in one.items() if key != "line"} for one in found.checks] == [check]
+
+
+def test_methods_that_a_test_calls_count_with_it(make_repository: MakeRepository, take: TakeInventory) -> None:
+    source = """class ATest < ActiveSupport::TestCase
+  test "adds" do
+    check total
+    plain
+  end
+  def check(a)
+    assert_equal 1, a
+  end
+  def plain
+    assert true_thing
+  end
+  def allow(a) = a
+end
+"""
+    [found] = read(make_repository, take, "test/a_test.rb", source).values()
+    assert found is not None
+    assert [(one["by"], one["relation"]) for one in found.checks] == [("self.check", "equal"), ("self.plain", "truthy")]
+
+
+def test_only_an_empty_test_that_nothing_runs_around_is_accused(
+    make_repository: MakeRepository, take: TakeInventory
+) -> None:
+    [empty] = read(make_repository, take, "test/a_test.rb", minitest("# nothing")).values()
+    assert empty is not None
+    assert empty.cannot_fail == "empty"
+    around = minitest("").replace("  def test_a", "  def setup\n    start\n  end\n  def test_a")
+    made = make_repository({"test/a_test.rb": around}, "other")
+    [[found]] = [file.checks for file in take(made, checks=True).files]
+    assert found is not None
+    assert found.cannot_fail is None
