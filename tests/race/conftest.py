@@ -14,7 +14,7 @@ from sqlalchemy.engine import make_url
 
 from app.errors import Problem
 from app.store.core.unit_of_work import UnitOfWork
-from tests.conftest import World
+from tests.conftest import World, in_order
 from tests.race.footprints import Catalogue
 from tests.race.gates import Gates
 from tests.race.invariants import broken
@@ -68,7 +68,8 @@ class Theatre:
 
 
 @pytest.fixture
-def theatre(world: World, database_url: str) -> Iterator[Theatre]:
+def theatre(world: World, database_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Theatre]:
+    monkeypatch.setattr("app.services.analyses.enqueue.uuid4", in_order)  # jobs are looked through by their ids
     watcher = psycopg2.connect(
         make_url(database_url).set(drivername="postgresql").render_as_string(hide_password=False)
     )
