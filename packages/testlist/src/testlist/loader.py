@@ -14,7 +14,7 @@ from testlist.sandbox.parsers import Job, Parsers
 #: too large to be read was not hashed either: a repository may give any size to the id of another tenant's file.
 LASTING: Final = frozenset({"binary", "unreadable"})
 STORED_AT_ONCE: Final = 256
-#: files of a language from which on shared texts are worth a fifth of the time that a second run takes
+#: files of a commit from which on shared texts are worth a fifth of the time that a second run takes
 MANY: Final = 5_000
 
 
