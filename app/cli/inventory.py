@@ -49,7 +49,7 @@ def inventory(
     PATHS are files, folders or patterns of the repository; without any, all of it is listed.
     """
     guard.ready()  # it starts while settings and the engine are imported, which takes longer than a small repository
-    from testlist.arguments import CommandArguments  # noqa: PLC0415 - see above
+    from testlist.arguments import CommandArguments  # noqa: PLC0415 - while the launcher starts
 
     from app.cli.inventory_answer import run  # noqa: PLC0415 - see above
 

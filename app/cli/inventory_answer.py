@@ -47,11 +47,11 @@ def run(path_or_url: str, arguments: CommandArguments) -> None:
         sys.exit(arguments.failure)
     except NoSandbox as reason:
         raise missing(reason) from None
-    parts = [selection.part(one) for one in found]
-    answered = _answer(parts, arguments)
+    selected = [selection.applied(one) for one in found]
+    answered = _answer(selected, arguments)
     if code := write(answered.text):
         sys.exit(code)
-    for line in (*left_out(source, arguments, found), *unread(parts, arguments.form)):
+    for line in (*left_out(source, arguments, found), *unread(selected, arguments.form)):
         click.echo(line, err=True)
     sys.exit(answered.code)
 
@@ -65,11 +65,11 @@ def _place(path_or_url: str, settings: Settings) -> tuple[Place, str | None]:
     return Place(source_of(address.repository, settings)), address.commit or address.ref
 
 
-def _answer(parts: Sequence[Inventory], arguments: CommandArguments) -> Answer:
+def _answer(selected: Sequence[Inventory], arguments: CommandArguments) -> Answer:
     """Render the inventories: as a drawn table on a terminal, as text that is easy to cut in a pipe."""
-    answered = answer(parts, arguments)
-    if len(parts) > 1 or arguments.form != "table" or not sys.stdout.isatty():
+    answered = answer(selected, arguments)
+    if len(selected) > 1 or arguments.form != "table" or not sys.stdout.isatty():
         return answered
     from app.cli.tables import drawn  # noqa: PLC0415 - rich is slow to import, and programs do without it
 
-    return Answer([drawn(parts[0])], answered.code)
+    return Answer([drawn(selected[0])], answered.code)

@@ -53,7 +53,7 @@ def executed(repository: Path, ran: Path) -> Ran:
 
 
 def compared(repository: Path, found: Inventory, ran: Ran) -> Iterator[tuple[Test, set[int], set[int]]]:
-    """Of each test that ran: the lines of its own `assert` statements that are known, and those that were run."""
+    """Lines of `assert` statements: the test that ran, those of it that are known, and those that were run."""
     for file in found.files:
         source = (repository / file.path).read_text(errors="replace").splitlines() if file.tests else []
         asserts = {number for number, line in enumerate(source, 1) if line.lstrip().startswith("assert ")}

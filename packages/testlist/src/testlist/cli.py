@@ -49,13 +49,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = _parser()
     given = parser.parse_args(words[:end])
     if given.version or given.schema:
-        from testlist.about import schema, version_line  # noqa: PLC0415 - what few ask for
-        from testlist.output import write  # noqa: PLC0415 - as the engine
+        from testlist.about import schema, version_line  # noqa: PLC0415 - few ask for it
+        from testlist.output import write  # noqa: PLC0415 - few ask for it
 
         return write([version_line() if given.version else schema()])
     guard.use_sandbox(on=not given.no_sandbox)
     guard.ready()  # it starts while the engine is imported: a fifth of the time that a small repository takes
-    from testlist.command import run  # noqa: PLC0415 - see above
+    from testlist.command import run  # noqa: PLC0415 - while the launcher starts
 
     arguments = _arguments(given, words[end + 1 :])
     if arguments.mistake is not None:
@@ -67,8 +67,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _arguments(given: argparse.Namespace, paths: Sequence[str]) -> "CommandArguments":
-    from testlist.arguments import CommandArguments  # noqa: PLC0415 - as the engine
-    from testlist.disk_cache import user_folder  # noqa: PLC0415 - as the engine
+    from testlist.arguments import CommandArguments  # noqa: PLC0415 - while the launcher starts
+    from testlist.disk_cache import user_folder  # noqa: PLC0415 - while the launcher starts
 
     return CommandArguments(
         given.commit,

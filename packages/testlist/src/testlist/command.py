@@ -84,19 +84,19 @@ def taken(source: Source, arguments: CommandArguments, checkpoint: Checkpoint = 
     return [*found, reading.commit(arguments.commit)]
 
 
-def answer(parts: Sequence[Inventory], arguments: CommandArguments) -> Answer:
-    """What is printed, and the exit code.  parts: of the inventories, by the selection."""
-    last = parts[-1]
-    if len(parts) == 1:
+def answer(selected: Sequence[Inventory], arguments: CommandArguments) -> Answer:
+    """What is printed, and the exit code.  selected: what is asked for of the inventory, or of the two."""
+    last = selected[-1]
+    if len(selected) == 1:
         text, is_found = render(last, arguments.form), bool(last.tests)
     else:
-        changes = compare(listed(parts[0]), listed(last))
+        changes = compare(listed(selected[0]), listed(last))
         is_found = any(count for name, count in changes.totals().items() if name != "unchanged")
-        text = iter([_compared(changes, parts[0], last, arguments.form)])
+        text = iter([_compared(changes, selected[0], last, arguments.form)])
     fails = (
         (arguments.exit_code and is_found)
         or (arguments.fail_on_empty and not last.tests)
-        or (arguments.fail_on_skipped and any(file.skipped for one in parts for file in one.files))
+        or (arguments.fail_on_skipped and any(file.skipped for one in selected for file in one.files))
     )
     return Answer(text, FOUND if fails else 0)
 
@@ -136,11 +136,13 @@ def run(path_or_url: str, arguments: CommandArguments) -> tuple[int, str | None]
     except NoSandbox as reason:
         said = f"no sandbox is available for git and the parsers: {reason}; --no-sandbox runs them without one"
         return arguments.failure, said
-    parts = [selection.part(one) for one in found]
-    answered = answer(parts, arguments)
+    selected = [selection.applied(one) for one in found]
+    answered = answer(selected, arguments)
     if code := write(answered.text):
         return code, None
-    sys.stderr.writelines(f"{line}\n" for line in (*left_out(source, arguments, found), *unread(parts, arguments.form)))
+    sys.stderr.writelines(
+        f"{line}\n" for line in (*left_out(source, arguments, found), *unread(selected, arguments.form))
+    )
     return answered.code, None
 
 
@@ -179,12 +181,11 @@ class _Reading:
         if self.cache is None or checks:
             return inventory(repository, cache=self.cache, checks=checks)
         tree = root_of(repository.objects, repository.commit)
-        found_before = self.cache.result(tree, repository.commit)
-        if found_before is not None:
-            return found_before
-        found = inventory(repository, cache=self.cache)
-        self.cache.keep(tree, found)
-        return found
+        known = self.cache.result(tree, repository.commit)
+        if known is None:
+            known = inventory(repository, cache=self.cache)
+            self.cache.keep(tree, known)
+        return known
 
 
 def _compared(changes: Comparison, before: Inventory, after: Inventory, form: str) -> str:

@@ -4,6 +4,7 @@ import logging
 import traceback
 from collections.abc import Iterator
 from contextlib import suppress
+from typing import Final
 
 from testlist.git.repository import Repository
 from testlist.languages import language_of, reader
@@ -11,7 +12,7 @@ from testlist.model import Inventory
 from testlist.sandbox.text import Unreadable, utf8
 
 #: of a file whose reader raised
-FAILED = "parse_failed"
+FAILED: Final = "parse_failed"
 
 
 def show_failures() -> None:

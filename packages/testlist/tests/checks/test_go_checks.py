@@ -3,16 +3,12 @@
 from typing import Any
 
 import pytest
-from testlist.kit.bodies import RELATIONS
-from testlist.model import Checks
-from testlist_harness.repositories import MakeRepository, TakeInventory
+from testlist_harness.checks import Read, only
 
 
-def read(make_repository: MakeRepository, take: TakeInventory, source: str) -> dict[str, Checks | None]:
-    found = take(
-        make_repository({"go.mod": "module shop\n", "a_test.go": f'package a\nimport "testing"\n{source}'}), checks=True
-    )
-    return {test.name: one for file in found.files for test, one in zip(file.tests, file.checks, strict=True)}
+def go(source: str) -> dict[str, str]:
+    """A module with these tests."""
+    return {"go.mod": "module shop\n", "a_test.go": f'package a\nimport "testing"\n{source}'}
 
 
 @pytest.mark.parametrize(
@@ -48,35 +44,42 @@ def read(make_repository: MakeRepository, take: TakeInventory, source: str) -> d
         ("c.Assert(a, check.DeepEquals, b)", {"relation": "equal", "subject": "a", "expected": "b"}),
     ],
 )
-def test_a_statement_is_read_as(
-    make_repository: MakeRepository, take: TakeInventory, statement: str, check: dict[str, Any]
-) -> None:
-    [found] = read(make_repository, take, f"func TestA(t *testing.T) {{\n{statement}\n}}\n").values()
-    assert found is not None
-    assert [{key: value for key, value in one.items() if key != "line"} for one in found.checks] == [check]
-    assert (check["relation"] in RELATIONS, found.cannot_fail) == (True, None)
+def test_a_statement_is_read_as(read: Read, statement: str, check: dict[str, Any]) -> None:
+    found = read(go(f"func TestA(t *testing.T) {{\n{statement}\n}}\n"))
+    assert only(found) == [check]
+    assert [one.cannot_fail for one in found.values() if one] == [None]
 
 
-def test_a_condition_of_two_parts_is_two_checks_and_what_does_not_fail_is_none(
-    make_repository: MakeRepository, take: TakeInventory
-) -> None:
+def test_a_condition_of_two_parts_is_two_checks_and_what_does_not_fail_is_none(read: Read) -> None:
     source = "func TestA(t *testing.T) {\nif a != 1 || b != 2 { t.Error() }\nif c { t.Log() }\nlog.Fatal()\n}\n"
-    [found] = read(make_repository, take, source).values()
+    [found] = read(go(source)).values()
     assert found is not None
     assert [(one["subject"], one["line"]) for one in found.checks] == [("a", 4), ("b", 4)]
 
 
-def test_subtests_and_functions_that_a_test_calls(make_repository: MakeRepository, take: TakeInventory) -> None:
-    found = read(make_repository, take, """
+def test_subtests_and_functions_that_a_test_calls(read: Read) -> None:
+    found = read(go("""
 func same(t *testing.T, a, b int) { t.Helper(); if a != b { t.Fatal() } }
 func TestA(t *testing.T) {
     same(t, 1, f())
     t.Run("inner", func(t *testing.T) { assert.True(t, ok) })
 }
 func TestEmpty(t *testing.T) {}
-""")  # fmt: skip
+"""))  # fmt: skip
     assert {name: [one.get("by") for one in found[name].checks] if found[name] else None for name in found} == {
         "TestA": [None, "same"], "inner": [None], "TestEmpty": [],
     }  # fmt: skip
     assert found["TestEmpty"] is not None
     assert found["TestEmpty"].cannot_fail == "empty"
+
+
+def test_an_empty_method_of_a_suite_may_fail_where_the_suite_sets_up(read: Read) -> None:
+    suite = """import "github.com/stretchr/testify/suite"
+type S struct{ suite.Suite }
+func (s *S) SetupTest() { start() }
+func (s *S) TestA() {}
+func TestS(t *testing.T) { suite.Run(t, new(S)) }
+"""
+    found = read(go(suite))["TestA"]
+    assert found is not None
+    assert found.cannot_fail is None

@@ -1,33 +1,11 @@
 """What tests in JavaScript and TypeScript check, by their source alone."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
-from testlist.kit.bodies import RELATIONS
-from testlist.model import Checks
-from testlist_harness.repositories import MakeRepository, TakeInventory
+from testlist_harness.checks import Read, only
 
-Read = Callable[..., dict[str, Checks | None]]
 IMPORT = 'import { test, expect, it } from "vitest";\n'
-
-
-@pytest.fixture
-def read(make_repository: MakeRepository, take: TakeInventory) -> Read:
-    """What the tests of some files check, by their names."""
-
-    def run(files: dict[str, str]) -> dict[str, Checks | None]:
-        found = take(make_repository(files), checks=True)
-        return {test.name: one for file in found.files for test, one in zip(file.tests, file.checks, strict=True)}
-
-    return run
-
-
-def only(found: dict[str, Checks | None]) -> list[dict[str, Any]]:
-    [checks] = found.values()
-    assert checks is not None
-    assert all(check["relation"] in RELATIONS for check in checks.checks)
-    return [{key: value for key, value in check.items() if key != "line"} for check in checks.checks]
 
 
 @pytest.mark.parametrize(

@@ -1,34 +1,15 @@
 """What tests in Python check, by their source alone."""
 
-from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
-from testlist import Inventory
-from testlist.kit.bodies import RELATIONS
 from testlist.model import Checks
-from testlist_harness.repositories import MakeRepository, TakeInventory
-
-Read = Callable[..., dict[str, Checks | None]]
+from testlist_harness.checks import Read, only
 
 
-@pytest.fixture
-def read(make_repository: MakeRepository, take: TakeInventory) -> Read:
-    """What the tests of some files check, by their names."""
-
-    def run(body: str = "", **files: str) -> dict[str, Checks | None]:
-        texts = {name.replace("__", "/") + ".py": text for name, text in files.items()}
-        found: Inventory = take(make_repository({**({"test_a.py": body} if body else {}), **texts}), checks=True)
-        return {test.name: one for file in found.files for test, one in zip(file.tests, file.checks, strict=True)}
-
-    return run
-
-
-def only(found: Mapping[str, Checks | None]) -> list[dict[str, Any]]:
-    [checks] = found.values()
-    assert checks is not None
-    assert all(check["relation"] in RELATIONS for check in checks.checks)
-    return [{key: value for key, value in check.items() if key != "line"} for check in checks.checks]
+def read_one(read: Read, source: str) -> dict[str, Checks | None]:
+    """What the tests of one file check."""
+    return read({"test_a.py": source})
 
 
 @pytest.mark.parametrize(
@@ -92,11 +73,11 @@ def only(found: Mapping[str, Checks | None]) -> list[dict[str, Any]]:
     ],
 )
 def test_a_statement_is_read_as(read: Read, statement: str, check: dict[str, Any]) -> None:
-    assert only(read(f"def test_a(self, a, b, c):\n    {statement}\n")) == [check]
+    assert only(read_one(read, f"def test_a(self, a, b, c):\n    {statement}\n")) == [check]
 
 
 def test_an_and_is_several_checks_of_one_line_and_literals_above_a_limit_are_source_alone(read: Read) -> None:
-    [both] = read("def test_a():\n    assert (a == 1 and\n            b == 9999999999)\n").values()
+    [both] = read_one(read, "def test_a():\n    assert (a == 1 and\n            b == 9999999999)\n").values()
     assert both is not None
     assert [(one["line"], one.get("value")) for one in both.checks] == [(2, 1), (2, None)]
 
@@ -119,7 +100,9 @@ class TestCart:
         equal(found, 2)
 """
     helpers = "def same(a, b):\n    assert a == b\n"
-    [found] = read(tests__test_cart=tests, tests__helpers=helpers, shop__cart="def total(x): return x\n").values()
+    [found] = read(
+        {"tests/test_cart.py": tests, "tests/helpers.py": helpers, "shop/cart.py": "def total(x): return x\n"}
+    ).values()
     assert found is not None
     reached = [(one["by"], one["relation"], one.get("file"), one["line"]) for one in found.checks]
     assert reached == [
@@ -145,7 +128,7 @@ CANNOT_FAIL = {
     ("reason", "body"), [(reason, body) for reason, bodies in CANNOT_FAIL.items() for body in bodies]
 )
 def test_a_test_that_cannot_fail_is_told_with_the_reason(read: Read, reason: str, body: str) -> None:
-    [found] = read(f"def test_a():\n    {body}\n").values()
+    [found] = read_one(read, f"def test_a():\n    {body}\n").values()
     assert found is not None
     assert found.cannot_fail == reason
 
@@ -186,7 +169,7 @@ def after(statement: str, *, of: str = "assert a() == 1", caught: str = "Asserti
     ],
 )  # fmt: skip
 def test_one_that_may_fail_is_never_accused(read: Read, body: str) -> None:
-    [found] = read(f"def test_a():\n    {body}\n").values()
+    [found] = read_one(read, f"def test_a():\n    {body}\n").values()
     assert found is None or found.cannot_fail is None, found
 
 
@@ -204,18 +187,20 @@ def test_one_that_may_fail_is_never_accused(read: Read, body: str) -> None:
     ],
 )  # fmt: skip
 def test_what_stands_around_a_test_may_fail_for_it(read: Read, source: str) -> None:
-    found = read(f"import pytest, unittest\n{source}\n")
+    found = read_one(read, f"import pytest, unittest\n{source}\n")
     assert [one.cannot_fail if one else None for one in found.values()] == [None] * len(found)
     assert found
 
 
 def test_a_fixture_may_fail_for_its_test(read: Read) -> None:
-    found = read("def test_a(database):\n    x = 1\ndef test_b(database): pass\n")
+    found = read_one(read, "def test_a(database):\n    x = 1\ndef test_b(database): pass\n")
     assert [one.cannot_fail if one else "" for one in found.values()] == [None, None]
 
 
 def test_decorated_nested_and_inherited_tests_find_their_bodies(read: Read) -> None:
-    found = read("""import pytest, unittest
+    found = read_one(
+        read,
+        """import pytest, unittest
 class Base:
     def test_in_base(self): assert self.a
 class TestOne(Base):
@@ -226,6 +211,7 @@ if True:
     def test_branch(): assert 1 < f()
 class Two(unittest.TestCase):
     def test_two(self): self.assertIsNone(f())
-""")
+""",
+    )
     counts = {name: len(one.checks) if one else None for name, one in found.items()}
     assert counts == {"test_in_base": 1, "test_inner": 1, "test_branch": 1, "test_two": 1}

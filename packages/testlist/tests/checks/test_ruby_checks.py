@@ -3,16 +3,7 @@
 from typing import Any
 
 import pytest
-from testlist.kit.bodies import RELATIONS
-from testlist.model import Checks
-from testlist_harness.repositories import MakeRepository, TakeInventory
-
-Read = dict[str, Checks | None]
-
-
-def read(make_repository: MakeRepository, take: TakeInventory, path: str, source: str) -> Read:
-    found = take(make_repository({path: source}), checks=True)
-    return {test.name: one for file in found.files for test, one in zip(file.tests, file.checks, strict=True)}
+from testlist_harness.checks import Read, only
 
 
 def minitest(body: str) -> str:
@@ -45,13 +36,10 @@ def minitest(body: str) -> str:
         ("[1].each { |one| assert_equal one, a }", {"relation": "equal", "subject": "a", "expected": "one"}),
     ],
 )
-def test_a_statement_of_minitest_is_read_as(
-    make_repository: MakeRepository, take: TakeInventory, statement: str, check: dict[str, Any]
-) -> None:
-    [found] = read(make_repository, take, "test/a_test.rb", minitest(statement)).values()
-    assert found is not None
-    assert [{key: value for key, value in one.items() if key != "line"} for one in found.checks] == [check]
-    assert (check["relation"] in RELATIONS, found.cannot_fail) == (True, None)
+def test_a_statement_of_minitest_is_read_as(read: Read, statement: str, check: dict[str, Any]) -> None:
+    found = read({"test/a_test.rb": minitest(statement)})
+    assert only(found) == [check]
+    assert [one.cannot_fail for one in found.values() if one] == [None]
 
 
 @pytest.mark.parametrize(
@@ -78,16 +66,12 @@ def test_a_statement_of_minitest_is_read_as(
         ("expect(a).to be_ready", {"relation": "custom", "subject": "a"}),
     ],
 )
-def test_a_statement_of_rspec_is_read_as(
-    make_repository: MakeRepository, take: TakeInventory, statement: str, check: dict[str, Any]
-) -> None:
+def test_a_statement_of_rspec_is_read_as(read: Read, statement: str, check: dict[str, Any]) -> None:
     source = f"RSpec.describe 'a' do\n  it 'b' do\n    {statement}\n  end\nend\n"
-    [found] = read(make_repository, take, "spec/a_spec.rb", source).values()
-    assert found is not None
-    assert [{key: value for key, value in one.items() if key != "line"} for one in found.checks] == [check]
+    assert only(read({"spec/a_spec.rb": source})) == [check]
 
 
-def test_methods_that_a_test_calls_count_with_it(make_repository: MakeRepository, take: TakeInventory) -> None:
+def test_methods_that_a_test_calls_count_with_it(read: Read) -> None:
     source = """class ATest < ActiveSupport::TestCase
   test "adds" do
     check total
@@ -102,19 +86,17 @@ def test_methods_that_a_test_calls_count_with_it(make_repository: MakeRepository
   def allow(a) = a
 end
 """
-    [found] = read(make_repository, take, "test/a_test.rb", source).values()
+    [found] = read({"test/a_test.rb": source}).values()
     assert found is not None
     assert [(one["by"], one["relation"]) for one in found.checks] == [("self.check", "equal"), ("self.plain", "truthy")]
 
 
-def test_only_an_empty_test_that_nothing_runs_around_is_accused(
-    make_repository: MakeRepository, take: TakeInventory
-) -> None:
-    [empty] = read(make_repository, take, "test/a_test.rb", minitest("# nothing")).values()
-    assert empty is not None
-    assert empty.cannot_fail == "empty"
-    around = minitest("").replace("  def test_a", "  def setup\n    start\n  end\n  def test_a")
-    made = make_repository({"test/a_test.rb": around}, "other")
-    [[found]] = [file.checks for file in take(made, checks=True).files]
-    assert found is not None
-    assert found.cannot_fail is None
+def test_only_an_empty_test_that_nothing_runs_around_is_accused(read: Read) -> None:
+    assert cannot_fail(read, minitest("# nothing")) == ["empty"]
+    assert cannot_fail(read, minitest("").replace("  def test_a", "  def setup\n    go\n  end\n  def test_a")) == [None]
+    assert cannot_fail(read, minitest("").replace("Minitest::Test", "BaseTest")) == [None]
+
+
+def cannot_fail(read: Read, source: str) -> list[str | None]:
+    """Of each test of a file of Minitest."""
+    return [one.cannot_fail for one in read({"test/a_test.rb": source}).values() if one]

@@ -28,6 +28,12 @@ class Layout:
     common: Path
     stores: tuple[Path, ...]
 
+    @property
+    def excludes(self) -> list[Path]:
+        """The file of what only this clone ignores, if there is one."""
+        own = self.common / "info" / "exclude"
+        return [own] if own.is_file() else []
+
 
 def layout(path: Path, root: Path | None = None) -> Layout:
     """Find and check the parts.  root: None lets them lie anywhere on this machine.

@@ -84,8 +84,7 @@ class _Snapshot:
     def _add_changed(self) -> None:
         """Bring the index to what stands in the work tree."""
         update = ["update-index", "-z", "--add", "--remove", "--replace"]
-        own = self.place.common / "info" / "exclude"
-        listed = self._git([*LISTED, *([f"--exclude-from={own}"] if own.is_file() else [])])
+        listed = self._git([*LISTED, *(f"--exclude-from={file}" for file in self.place.excludes)])
         changed: dict[bool | None, list[bytes]] = {True: [], False: [], None: []}
         for name in dict.fromkeys(listed.split(b"\0")):
             if name and not name.endswith(b"/"):  # another repository
@@ -116,8 +115,7 @@ class _Snapshot:
     def _git(self, argv: Sequence[str], feed: bytes = b"") -> bytes:
         env = environment((("core.symlinks", "true"),)) | NOBODY
         env |= {"GIT_DIR": str(self.folder), "GIT_WORK_TREE": str(self.path)}
-        exclude = self.place.common / "info" / "exclude"
-        reads = (*self.place.stores, self.path, *([exclude] if exclude.is_file() else []))
+        reads = (*self.place.stores, self.path, *self.place.excludes)
         git = GitProcess(argv, env, self.limits, self.progress, self.folder, reads=reads, writes=True)
         answer = git.run(feed)
         if git.exit_code and argv[0] == "write-tree":

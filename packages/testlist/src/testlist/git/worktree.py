@@ -33,8 +33,7 @@ def changed(path: Path, commit: str) -> int:
             "GIT_INDEX_FILE": str(index),
             "GIT_WORK_TREE": str(path),
         }
-        ignored = place.common / "info" / "exclude"
-        own = [ignored] if ignored.is_file() else []
+        own = place.excludes
         commands = (
             ["diff", "--name-only", "-z", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all", commit, "--"],
             ["ls-files", "-z", "--others", "--exclude-standard", *(f"--exclude-from={file}" for file in own)],

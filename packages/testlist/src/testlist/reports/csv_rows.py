@@ -11,7 +11,7 @@ from testlist.reports.listing import printable
 
 COLUMNS: Final = ("file", "line", "suites", "name", "framework", "status", "kind", "dynamic", "cases", "conditional")
 # a spreadsheet treats a cell that starts with these as a formula (the full-width ones after normalisation)
-_FORMULA: Final = re.compile(r"^\s*[=+\-@\t\r\n＝＋－＠]")  # noqa: RUF001
+_FORMULA: Final = re.compile(r"^\s*[=+\-@\t\r\n＝＋－＠]")  # noqa: RUF001 - full-width on purpose
 
 
 def csv_rows(inventory: Inventory) -> Iterator[str]:

@@ -58,14 +58,14 @@ class Selection:
             wanted.setdefault(field, set()).add(value)
         return cls(wanted, [_pattern(path, within) for path in paths])
 
-    def part(self, inventory: Inventory) -> Inventory:
-        """The files and tests of the selection.  Totals are then those of the part."""
+    def applied(self, inventory: Inventory) -> Inventory:
+        """The inventory with the selected files and tests alone, of which its totals are then."""
         if not self.only and not self.patterns:
             return inventory
         files = (file for file in inventory.files if self._has_file(file.path))
-        return inventory._replace(files=tuple(self._part(file) for file in files))
+        return inventory._replace(files=tuple(self._selected(file) for file in files))
 
-    def _part(self, file: FileInventory) -> FileInventory:
+    def _selected(self, file: FileInventory) -> FileInventory:
         if not self.only:
             return file
         kept = [pair for pair in zip_longest(file.tests, file.checks) if self._has(*pair)]

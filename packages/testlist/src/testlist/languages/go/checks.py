@@ -6,19 +6,19 @@ from typing import Final
 
 from tree_sitter import Node
 
-from testlist.kit.bodies import MOST_CALLS, MOST_CHECKS, MOST_FUNCTIONS, BodiesFact, BodyFact, CheckFact
-from testlist.languages.go.checks_conditions import arguments, called, conditions, fails, made, name_of
+from testlist.kit.bodies import MOST_FUNCTIONS, BodiesFact, BodyFact
+from testlist.kit.checking import Reading, made
+from testlist.languages.go.checks_conditions import STRINGS, arguments, called, conditions, fails, literal, name_of
 from testlist.languages.go.facts_suites import receiver
 from testlist.model import Facts
-from testlist.sandbox.syntax import end_line, line, named, parse, text
+from testlist.sandbox.syntax import line, named, parse, text
 
 GO: Final = "go"
-STRINGS: Final = frozenset({"interpreted_string_literal", "raw_string_literal"})
 #: deeper trees are given up
 DEEPEST: Final = 400
 
 
-def extract(source: bytes, language: str) -> Facts:  # noqa: ARG001 - as of every reader
+def extract(source: bytes, language: str) -> Facts:  # noqa: ARG001 - the interface has it
     """Read one file: a BodiesFact."""
     found: BodiesFact = {"functions": list(islice(_functions(parse(source, GO)), MOST_FUNCTIONS))}
     return {**found}
@@ -49,37 +49,31 @@ def _subtests(node: Node, depth: int) -> Iterator[BodyFact]:
 
 
 def _body(node: Node, head: Node, name: str, block: Node) -> BodyFact:
-    checks: list[CheckFact] = []
-    calls: dict[str, None] = {}
-    _walk(block, checks, calls, 0)
-    found: BodyFact = {
-        "name": name,
-        "line": line(head),
-        "end": end_line(node),
-        "checks": checks[:MOST_CHECKS],
-        "calls": list(calls)[:MOST_CALLS],
-    }
-    if not list(named(block)):
+    reading = Reading()
+    _walk(block, reading, 0)
+    found = reading.body(name, head, node)
+    if not list(named(block)) and node.type != "method_declaration":  # a suite may set up
         found["passes"] = "empty"
     return found
 
 
-def _walk(node: Node, checks: list[CheckFact], calls: dict[str, None], depth: int) -> None:
+def _walk(node: Node, reading: Reading, depth: int) -> None:
     if depth > DEEPEST:
         return
     condition, block = node.child_by_field_name("condition"), node.child_by_field_name("consequence")
     failing = _failing(block) if node.type == "if_statement" and block is not None else None
     if failing is not None and condition is not None:
-        checks.extend(conditions(condition, line(node)))
+        for check in conditions(condition, line(node)):
+            reading.add(check)
     if node.type == "call_expression":
-        if (check := called(node)) is not None:
-            checks.append(check)
+        if (found := called(node)) is not None:
+            reading.add(found)
         elif fails(node) and not _is_under_condition(node):
-            checks.append(made(line(node), "fails", None))
+            reading.add(made(line(node), "fails", literal=literal))
         elif name := name_of(node):
-            calls[name] = None
+            reading.calls[name] = None
     for child in named(node):
-        _walk(child, checks, calls, depth + 1)
+        _walk(child, reading, depth + 1)
 
 
 def _failing(block: Node) -> Node | None:

@@ -1,12 +1,13 @@
 """Checks as Go writes them: a condition under which a test fails, and calls of testify, Gomega and gocheck."""
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import Final
+from collections.abc import Iterator
+from typing import Any, Final
 
 from tree_sitter import Node
 
-from testlist.kit.bodies import SHOWN, CheckFact
+from testlist.kit.bodies import CheckFact
+from testlist.kit.checking import NOTHING, at, made, said
 from testlist.languages.go.vocabulary_checks import (
     CHECKERS,
     FAILS,
@@ -24,11 +25,6 @@ from testlist.sandbox.syntax import line, named, text
 
 STRINGS: Final = frozenset({"interpreted_string_literal", "raw_string_literal"})
 TESTED: Final = re.compile(r"[tbfc]|tb|T|s\.T\(\)|suite\.T\(\)|testing")
-
-
-def said(node: Node | None) -> str:
-    """Source of an expression on one line, cut."""
-    return " ".join(text(node).split())[:SHOWN]
 
 
 def name_of(call: Node) -> str:
@@ -70,17 +66,17 @@ def _compared(left: Node, operator: str, right: Node, where: int) -> CheckFact:
     relation, negated = OPERATORS[operator]
     if relation == "equal" and text(right) == "nil":
         is_error = text(left).rpartition(".")[2].lower().endswith("err")
-        return made(where, "raises" if is_error else "none", left, negated=negated != is_error)
+        return made(where, "raises" if is_error else "none", left, negated=negated != is_error, literal=literal)
     if relation == "equal" and left.type == "call_expression" and name_of(left) == "len":
-        return made(where, "length", next(iter(arguments(left)), left), right, negated=negated)
-    return made(where, relation, left, right, negated=negated)
+        return made(where, "length", at(arguments(left), 0) or left, right, negated=negated, literal=literal)
+    return made(where, relation, left, right, negated=negated, literal=literal)
 
 
 def _true(node: Node | None, where: int, *, negated: bool) -> CheckFact:
     if node is not None and node.type == "call_expression" and (relation := TRUTHS.get(name_of(node))):
         given = [*arguments(node), None, None]
-        return made(where, relation, given[0], given[1], negated=negated)
-    return made(where, "truthy", node, negated=negated)
+        return made(where, relation, given[0], given[1], negated=negated, literal=literal)
+    return made(where, "truthy", node, negated=negated, literal=literal)
 
 
 def called(call: Node) -> CheckFact | None:
@@ -106,8 +102,8 @@ def _testify(call: Node) -> CheckFact | None:
     if not is_owned and not is_method:
         return None
     given = given[1:] if is_function else given
-    subject, expected = _at(given, meaning.subject), _at(given, meaning.expected)
-    return made(line(call), meaning.relation, subject, expected, negated=meaning.negated)
+    subject, expected = at(given, meaning.subject), at(given, meaning.expected)
+    return made(line(call), meaning.relation, subject, expected, negated=meaning.negated, literal=literal)
 
 
 def _gomega(call: Node) -> CheckFact | None:
@@ -128,13 +124,14 @@ def _gomega(call: Node) -> CheckFact | None:
     )
     subject = next(iter(arguments(begun)), None)
     if meaning is None or matcher is None:
-        return made(line(call), "custom", subject, matcher, negated=LINKS[link])
+        return made(line(call), "custom", subject, matcher, negated=LINKS[link], literal=literal)
     return made(
         line(call),
         meaning.relation,
         subject,
-        _at(arguments(matcher), meaning.expected),
+        at(arguments(matcher), meaning.expected),
         negated=LINKS[link] != meaning.negated,
+        literal=literal,
     )
 
 
@@ -144,35 +141,14 @@ def _gocheck(call: Node) -> CheckFact | None:
     if owner != "c" or last not in {"Assert", "Check"} or len(given) < 2:
         return None
     relation, negated = CHECKERS.get(text(given[1]).rpartition(".")[2], ("custom", False))
-    return made(line(call), relation, given[0], _at(given, 2), negated=negated)
+    return made(line(call), relation, given[0], at(given, 2), negated=negated, literal=literal)
 
 
-def _at(given: Sequence[Node], place: int | None) -> Node | None:
-    return given[place] if place is not None and place < len(given) else None
-
-
-def made(
-    where: int, relation: str, subject: Node | None, expected: Node | None = None, *, negated: bool = False
-) -> CheckFact:
-    """One check."""
-    check: CheckFact = {"line": where, "relation": relation}
-    if negated:
-        check["negated"] = True
-    if subject is not None:
-        check["subject"] = said(subject)
-    if expected is not None:
-        check["expected"] = said(expected)
-        _valued(check, expected)
-    return check
-
-
-def _valued(check: CheckFact, node: Node) -> None:
+def literal(node: Node) -> Any:
+    """The value of a literal; NOTHING for anything else."""
     raw = text(node)
-    if node.type in STRINGS and "\\" not in raw and len(raw) <= SHOWN:
-        check["value"] = raw[1:-1]
-    elif node.type == "int_literal" and raw.isdigit() and int(raw) <= LARGEST:
-        check["value"] = int(raw)
-    elif node.type in ("true", "false"):
-        check["value"] = node.type == "true"
-    elif node.type == "nil":
-        check["value"] = None
+    if node.type in STRINGS and "\\" not in raw:
+        return raw[1:-1]
+    if node.type == "int_literal" and raw.isdigit() and int(raw) <= LARGEST:
+        return int(raw)
+    return {"true": True, "false": False, "nil": None}.get(node.type, NOTHING)

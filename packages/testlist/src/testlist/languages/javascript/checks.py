@@ -4,21 +4,22 @@ A test is a call with a title and a function; its body has the name of the title
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
 from tree_sitter import Node
 
-from testlist.kit.bodies import MOST_CALLS, MOST_CHECKS, MOST_FUNCTIONS, BodiesFact, BodyFact, CheckFact, Idle
-from testlist.languages.javascript.checks_chains import checked, name_of, parts_of, said
+from testlist.kit.bodies import MOST_FUNCTIONS, BodiesFact, BodyFact
+from testlist.kit.checking import Reading, said
+from testlist.languages.javascript.checks_chains import checked, name_of, parts_of
 from testlist.languages.javascript.checks_verdict import is_alone, is_swallowed, verdict
 from testlist.languages.javascript.facts import tree
 from testlist.languages.javascript.facts_imports import foreign
 from testlist.languages.javascript.facts_literals import string_of
 from testlist.languages.javascript.vocabulary import SUITES
 from testlist.model import Facts
-from testlist.sandbox.syntax import end_line, line, named, text
+from testlist.sandbox.syntax import named, text
 
 #: what the formats of bodies are called after their syntax
 SUFFIX: Final = "-bodies"
@@ -85,35 +86,19 @@ def _body(place: Node, function: Node, name: str, *, alone: bool) -> BodyFact:
         reading.block(statements)
     elif body is not None:
         reading.walk(body, 0)
-    found: BodyFact = {
-        "name": name,
-        "line": line(place),
-        "end": end_line(place),
-        "checks": reading.checks[:MOST_CHECKS],
-        "calls": list(reading.calls)[:MOST_CALLS],
-    }
+    found = reading.body(name, place, place)
     if alone and statements is not None and (passes := verdict(place, function, statements)):
         found["passes"] = passes
     return found
 
 
 @dataclass(slots=True)
-class _Reading:
-    """The walk through one body.  idle: why what is read now decides nothing."""
-
-    checks: list[CheckFact] = field(default_factory=list)
-    calls: dict[str, None] = field(default_factory=dict)
-    idle: Idle | None = None
-    nested: bool = False
+class _Reading(Reading):
+    """The walk through one body."""
 
     def block(self, statements: list[Node]) -> None:
-        """Statements in their order; after one that leaves, nothing is reached."""
-        before = self.idle
-        for node in statements:
-            self.walk(node, 0)
-            if node.type in ENDS:
-                self.idle = self.idle or "unreachable"
-        self.idle = before
+        """Statements in their order."""
+        self.in_order(statements, lambda node: self.walk(node, 0), lambda node: node.type in ENDS)
 
     def walk(self, node: Node, depth: int) -> None:
         """A statement or an expression, and what is inside of it."""
@@ -128,7 +113,7 @@ class _Reading:
             self.idle = before
             return
         if (check := checked(node)) is not None:
-            self._add(check)
+            self.add(check)
             for part in parts_of(node):
                 self.walk(part, depth + 1)
             return
@@ -149,15 +134,6 @@ class _Reading:
 
     def _given(self, function: Node, depth: int) -> None:
         """A function that something is given, as `forEach` is: it runs there, as far as anybody knows."""
-        before = self.idle
         body = function.child_by_field_name("body")
         if body is not None:
             self.walk(body, depth + 1)
-        self.idle = before
-
-    def _add(self, check: CheckFact) -> None:
-        if self.idle and "idle" not in check:
-            check["idle"] = self.idle
-        if self.nested:
-            check["nested"] = True
-        self.checks.append(check)

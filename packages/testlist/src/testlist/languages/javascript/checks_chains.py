@@ -1,11 +1,12 @@
 """One check: a chain that begins with `expect`, a chain of `should`, or a call of `assert`."""
 
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Any, Final
 
 from tree_sitter import Node
 
-from testlist.kit.bodies import SHOWN, CheckFact
+from testlist.kit.bodies import CheckFact
+from testlist.kit.checking import NOTHING, at, made, said
 from testlist.languages.javascript.facts_literals import value_of
 from testlist.languages.javascript.vocabulary_checks import (
     ALONE,
@@ -23,16 +24,10 @@ from testlist.sandbox.syntax import line, named, text
 SHOULD: Final = "should"
 #: what begins a chain
 BEGINNINGS: Final = frozenset({"expect", "expect.soft", "expect.poll", "expect.element", "chai.expect", "expectTypeOf"})
-LITERALS: Final = frozenset({"string", "number", "true", "false", "null", "undefined", "array", "object", "regex"})
 #: what a chain may consist of
 WORDS: Final = FILLERS | NEGATIONS | MATCHERS.keys() | {SHOULD}
 #: links of a chain that are followed
 LONGEST: Final = 30
-
-
-def said(node: Node | None) -> str:
-    """Source of an expression on one line, cut."""
-    return " ".join(text(node).split())[:SHOWN]
 
 
 def name_of(call: Node) -> str:
@@ -85,7 +80,7 @@ def _chain(node: Node, *, called: bool) -> CheckFact | None:
             return None  # `expect(a).to` goes on
         relation = "custom"
     negated = (matcher in OPPOSITES) != (sum(word in NEGATIONS for word in words) % 2 == 1)
-    return made(node, relation, subject, given, negated=negated)
+    return _made(node, relation, subject, given, negated=negated)
 
 
 def _begin(node: Node | None) -> tuple[Node | None, list[str]]:
@@ -115,40 +110,26 @@ def _asserted(call: Node) -> CheckFact | None:
     owner, _, last = name_of(call).rpartition(".")
     if (owner and (owner not in OWNERS or last in OTHERWISE)) or (not owner and not last.startswith("assert")):
         return None
-    if last not in ASSERTS:
-        return (
-            None
-            if owner != "assert"
-            else made(call, "custom", None, list(named(call.child_by_field_name("arguments"))))
-        )
-    relation, negated = ASSERTS[last]
     given = list(named(call.child_by_field_name("arguments")))
-    return made(call, relation, given[0] if given else None, given[1:], negated=negated)
+    if last not in ASSERTS:
+        return _made(call, "custom", None, given) if owner == "assert" else None
+    relation, negated = ASSERTS[last]
+    return _made(call, relation, at(given, 0), given[1:], negated=negated)
 
 
-def made(node: Node, relation: str, subject: Node | None, given: Sequence[Node], *, negated: bool = False) -> CheckFact:
-    """One check.  given: what is expected first."""
-    check: CheckFact = {"line": line(node), "relation": relation}
-    if negated:
-        check["negated"] = True
-    if subject is not None:
-        check["subject"] = said(subject)
-    if given:
-        check["expected"] = said(given[0])
-        if given[0].type in LITERALS and len(given[0].text or b"") <= SHOWN:
-            _valued(check, given[0])
-        if relation == "approximate" and len(given) > 1:
-            check["tolerance"] = said(given[1])
+def _made(
+    node: Node, relation: str, subject: Node | None, given: Sequence[Node], *, negated: bool = False
+) -> CheckFact:
+    """One check.  given: what is expected first, and then a tolerance."""
+    check = made(line(node), relation, subject, at(given, 0), negated=negated, literal=_literal)
+    if relation == "approximate" and len(given) > 1:
+        check["tolerance"] = said(given[1])
     if relation == "equal" and not negated and "value" in check and check.get("subject") == check["expected"]:
         check["idle"] = "constant"
     return check
 
 
-def _valued(check: CheckFact, node: Node) -> None:
-    if node.type == "null":
-        check["value"] = None
-    elif node.type == "number":
-        if text(node).isdigit() and int(text(node)) <= LARGEST:
-            check["value"] = int(text(node))
-    elif node.type in ("string", "true", "false"):
-        check["value"] = value_of(node, {})
+def _literal(node: Node) -> Any:
+    if node.type == "number":
+        return int(text(node)) if text(node).isdigit() and int(text(node)) <= LARGEST else NOTHING
+    return value_of(node, {}) if node.type in ("null", "string", "true", "false") else NOTHING

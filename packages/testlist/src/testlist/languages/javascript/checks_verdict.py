@@ -20,7 +20,6 @@ SURROUNDED: Final = re.compile(
 WRITTEN: Final = frozenset({"string", "number", "true", "false", "null", "undefined"})
 #: what does not throw where it stands, but later or elsewhere
 LATER: Final = re.compile(rb"\b(?:async|await|then|Promise|setTimeout|setInterval|nextTick|yield|done|exit|on|once)\b")
-TRUE_RELATIONS: Final = frozenset({"equal", "truthy"})
 
 
 def is_alone(source: bytes) -> bool:
@@ -66,15 +65,10 @@ def _passes(node: Node) -> Passes | None:
 
 
 def _is_true(node: Node) -> bool:
-    """Whether a check compares two equal literals, or says of a true one that it is."""
+    """Whether a check compares two equal literals, and is given nothing else."""
     check = checked(node)
-    if check is None or check["relation"] not in TRUE_RELATIONS or "negated" in check or "value" not in check:
-        return False
-    return (
-        check["relation"] == "equal"
-        and check.get("subject") == check.get("expected")
-        and all(part.type in WRITTEN for part in parts_of(node))
-    )
+    is_constant = check is not None and check.get("idle") == "constant"
+    return is_constant and all(part.type in WRITTEN for part in parts_of(node))
 
 
 def is_swallowed(node: Node) -> bool:

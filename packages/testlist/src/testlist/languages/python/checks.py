@@ -1,20 +1,21 @@
 """What the functions of one Python file check, and what they call: read from their bodies, on demand."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
 from tree_sitter import Node
 
-from testlist.kit.bodies import MOST_CALLS, MOST_CHECKS, MOST_FUNCTIONS, BodiesFact, BodyFact, CheckFact, Idle
+from testlist.kit.bodies import MOST_FUNCTIONS, BodiesFact, BodyFact, CheckFact
+from testlist.kit.checking import Reading, at, made, said
 from testlist.languages.python.checks_constants import is_true
-from testlist.languages.python.checks_expressions import NOTHING, arguments, asserted, literal, made, said
+from testlist.languages.python.checks_expressions import arguments, asserted, literal, values_of
 from testlist.languages.python.checks_verdict import is_alone, is_swallowed, verdict
 from testlist.languages.python.facts_values import dotted_of, string_of
 from testlist.languages.python.vocabulary_checks import ALONE, BEGINNINGS, CASE, FUNCTIONS, INSTANCES, MOCK, Meaning
 from testlist.model import Facts
-from testlist.sandbox.syntax import end_line, line, named, parse, text
+from testlist.sandbox.syntax import line, named, parse, text
 
 PYTHON: Final = "python"
 FUNCTION, CLASS = "function_definition", "class_definition"
@@ -27,7 +28,7 @@ BRANCHES: Final = frozenset(
 )
 
 
-def extract(source: bytes, language: str) -> Facts:  # noqa: ARG001 - as of every reader
+def extract(source: bytes, language: str) -> Facts:  # noqa: ARG001 - the interface has it
     """Read one file: a BodiesFact."""
     root = parse(source, PYTHON)
     found: BodiesFact = {"functions": list(islice(_functions(root, (), alone=is_alone(source)), MOST_FUNCTIONS))}
@@ -71,13 +72,8 @@ def _function(node: Node, classes: tuple[Node, ...], *, alone: bool) -> BodyFact
     if doc:
         statements = statements[1:]
     reading.block(statements)
-    found: BodyFact = {
-        "name": ".".join([*(text(one.child_by_field_name("name")) for one in classes), text(name)]),
-        "line": line(name or node),
-        "end": end_line(node),
-        "checks": reading.checks[:MOST_CHECKS],
-        "calls": list(reading.calls)[:MOST_CALLS],
-    }
+    whole = ".".join([*(text(one.child_by_field_name("name")) for one in classes), text(name)])
+    found = reading.body(whole, name or node, node)
     if alone and (passes := verdict(node, statements, classes)):
         found["passes"] = passes
     if doc:
@@ -93,22 +89,12 @@ def _documentation(statements: list[Node]) -> str:
 
 
 @dataclass(slots=True)
-class _Reading:
-    """The walk through one body.  calls: in order, each once.  idle: why what is read now decides nothing."""
-
-    checks: list[CheckFact] = field(default_factory=list)
-    calls: dict[str, None] = field(default_factory=dict)
-    idle: Idle | None = None
-    nested: bool = False
+class _Reading(Reading):
+    """The walk through one body."""
 
     def block(self, statements: list[Node]) -> None:
-        """Statements in their order; after one that leaves, nothing is reached."""
-        before = self.idle
-        for node in statements:
-            self.statement(node)
-            if node.type in ENDS or self._leaves(node):
-                self.idle = self.idle or "unreachable"
-        self.idle = before
+        """Statements in their order."""
+        self.in_order(statements, self.statement, self._leaves)
 
     def statement(self, node: Node) -> None:
         """One statement, and those inside of it."""
@@ -147,7 +133,7 @@ class _Reading:
     def _assert(self, node: Node) -> None:
         parts = list(named(node))
         for check in asserted(parts[0], line(node)) if parts else ():
-            self._add(check)
+            self.add(check)
         for part in parts:
             self._expression(part)
 
@@ -159,20 +145,13 @@ class _Reading:
         owner, _, last = name.rpartition(".")
         meaning, subject = _meaning(owner, last)
         if meaning is not None:
-            self._add(_checked(node, meaning, subject))
+            self.add(_checked(node, meaning, subject))
         elif last.startswith(BEGINNINGS) and owner not in ("self", "cls") and owner:
-            self._add(made(line(node), "custom", subject=next(iter(arguments(node)[0]), None)))
-
-    def _add(self, check: CheckFact) -> None:
-        if self.idle and "idle" not in check:
-            check["idle"] = self.idle
-        if self.nested:
-            check["nested"] = True
-        self.checks.append(check)
+            self.add(made(line(node), "custom", at(arguments(node)[0], 0), literal=literal))
 
     def _leaves(self, node: Node) -> bool:
         inner = next(named(node), None) if node.type == "expression_statement" else None
-        return inner is not None and inner.type == "call" and dotted_of(inner) in LEAVES
+        return node.type in ENDS or (inner is not None and inner.type == "call" and dotted_of(inner) in LEAVES)
 
 
 def _meaning(owner: str, last: str) -> tuple[Meaning | None, str]:
@@ -190,14 +169,10 @@ def _meaning(owner: str, last: str) -> tuple[Meaning | None, str]:
 
 def _checked(node: Node, meaning: Meaning, owner: str) -> CheckFact:
     plain, by_name = arguments(node)
-
-    def argument(place: int | None) -> Node | None:
-        return plain[place] if place is not None and place < len(plain) else None
-
+    subject = None if owner else at(plain, meaning.subject)
     check = made(
-        line(node), meaning.relation, negated=meaning.negated,
-        subject=None if owner else argument(meaning.subject), expected=argument(meaning.expected),
-    )  # fmt: skip
+        line(node), meaning.relation, subject, at(plain, meaning.expected), negated=meaning.negated, literal=literal
+    )
     if owner:
         check["subject"] = owner
     if meaning.relation in ("raises", "warns"):
@@ -211,9 +186,6 @@ def _checked(node: Node, meaning: Meaning, owner: str) -> CheckFact:
         check["tolerance"] = ", ".join(given)
     if meaning.relation in ("equal", "truthy", "identical") and plain:
         sides = plain[: 1 if meaning.expected is None else 2]
-        values = [literal(side) for side in sides]
-        if not any(one is NOTHING for one in values) and is_true(
-            check["relation"], negated=meaning.negated, sides=values
-        ):
+        if is_true(check["relation"], negated=meaning.negated, sides=values_of(sides)):
             check["idle"] = "constant"
     return check

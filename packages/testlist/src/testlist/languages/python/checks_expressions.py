@@ -1,12 +1,13 @@
 """What an `assert` says: which relation between what, and whether it could ever be false."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from tree_sitter import Node
 
 from testlist.kit.bodies import SHOWN, CheckFact
+from testlist.kit.checking import NOTHING, made, said
 from testlist.languages.python.checks_constants import is_true
 from testlist.languages.python.facts_values import dotted_of
 from testlist.languages.python.vocabulary_checks import OPERATORS, TRUTHS
@@ -19,13 +20,6 @@ LITERALS: Final = frozenset(
 )  # fmt: skip
 #: what `pytest.approx` is called
 APPROX: Final = "approx"
-#: a check that cannot be read
-NOTHING: Final = object()
-
-
-def said(node: Node | None) -> str:
-    """Source of an expression on one line, cut."""
-    return " ".join(text(node).split())[:SHOWN]
 
 
 def literal(node: Node | None) -> Any:
@@ -66,10 +60,10 @@ def _check(node: Node, line: int, *, negated: bool) -> CheckFact:
     relation = TRUTHS.get(dotted_of(node).rpartition(".")[2]) if node.type == "call" else None
     if relation is not None:
         return _called(node, relation, line, negated=negated)
-    check = made(line, "truthy", negated=negated, subject=node)
+    check = made(line, "truthy", negated=negated, subject=node, literal=literal)
     # a pair of a condition and a message is always true
     is_pair = node.type == "tuple" and node.named_child_count > 0 and not negated
-    if is_pair or is_true("truthy", negated=negated, sides=_values(node)):
+    if is_pair or is_true("truthy", negated=negated, sides=values_of([node])):
         check["idle"] = "constant"
     return check
 
@@ -82,18 +76,18 @@ def _compared(node: Node, operator: str, line: int, *, negated: bool) -> CheckFa
     elif relation == "equal" and literal(left) is not NOTHING and literal(right) is NOTHING:
         left, right = right, left  # the literal is what is expected, on whichever side it stands
     if relation == "identical" and right.type == "none":
-        return made(line, "none", negated=negated != turned, subject=left)
-    check = made(line, relation, negated=negated != turned, subject=left, expected=right)
+        return made(line, "none", negated=negated != turned, subject=left, literal=literal)
+    check = made(line, relation, negated=negated != turned, subject=left, expected=right, literal=literal)
     for side in (left, right):
         if side.type == "call" and dotted_of(side).rpartition(".")[2] == APPROX:
             _approximate(check, side, left if side is right else right)
-    if is_true(relation, negated=negated != turned, sides=_values(left, right)):
+    if is_true(relation, negated=negated != turned, sides=values_of([left, right])):
         check["idle"] = "constant"
     return check
 
 
-def _values(*nodes: Node) -> list[Any]:
-    """Values of literals, if all are."""
+def values_of(nodes: Sequence[Node]) -> list[Any]:
+    """Values of literals, if all are; else none."""
     values = [literal(node) for node in nodes]
     return [] if any(one is NOTHING for one in values) else values
 
@@ -120,21 +114,7 @@ def _called(node: Node, relation: str, line: int, *, negated: bool) -> CheckFact
         pair = [owner, pair[0]]
     elif relation == "matches":
         pair = [pair[1], pair[0]] if said(owner) == "re" else [pair[0], owner]
-    return made(line, relation, negated=negated, subject=pair[0], expected=pair[1])
-
-
-def made(
-    line: int, relation: str, *, negated: bool = False, subject: Node | None = None, expected: Node | None = None
-) -> CheckFact:
-    """One check."""
-    check: CheckFact = {"line": line, "relation": relation}
-    if negated:
-        check["negated"] = True
-    if subject is not None:
-        check["subject"] = said(subject)
-    if expected is not None:
-        _expect(check, expected)
-    return check
+    return made(line, relation, negated=negated, subject=pair[0], expected=pair[1], literal=literal)
 
 
 def arguments(call: Node) -> tuple[list[Node], dict[str, Node]]:

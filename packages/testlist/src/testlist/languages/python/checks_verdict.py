@@ -1,14 +1,15 @@
 """Whether a Python test passes whatever the code does.  What is not known to be harmless may raise."""
 
 import re
-from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
 from tree_sitter import Node
 
 from testlist.kit.bodies import CheckFact, Passes
+from testlist.kit.checking import NOTHING, at
 from testlist.languages.python.checks_constants import is_true
-from testlist.languages.python.checks_expressions import NOTHING, arguments, asserted, bare, literal
+from testlist.languages.python.checks_expressions import arguments, asserted, bare, literal, values_of
 from testlist.languages.python.facts_values import dotted_of
 from testlist.languages.python.vocabulary_checks import CASE, INSTANCES
 from testlist.sandbox.syntax import named, text
@@ -117,18 +118,11 @@ class _Reading:
         owner, _, name = dotted_of(node).rpartition(".") if node.type == "call" else ("", "", "")
         if owner not in INSTANCES or name not in CASE:
             return False
-        given = [literal(one) for one in arguments(node)[0]]
         self.constants += 1
-        meaning = CASE[name]
-        if any(one is NOTHING for one in given):
-            return False
-        check: CheckFact = {"line": 1, "relation": meaning.relation}
-        if meaning.negated:
-            check["negated"] = True
-        sides = [
-            given[place] for place in (meaning.subject, meaning.expected) if place is not None and place < len(given)
-        ]
-        return _holds(check, sides)
+        meaning, given = CASE[name], arguments(node)[0]
+        sides = [side for place in (meaning.subject, meaning.expected) if (side := at(given, place)) is not None]
+        is_written = all(literal(one) is not NOTHING for one in given)
+        return is_written and is_true(meaning.relation, negated=meaning.negated, sides=values_of(sides))
 
     def _is_given(self, node: Node) -> bool:
         """`name = harmless`."""
@@ -173,10 +167,6 @@ def holds(check: CheckFact) -> bool:
     return check.get("idle") == "constant"
 
 
-def _holds(check: CheckFact, sides: Iterable[Any]) -> bool:
-    return is_true(check["relation"], negated="negated" in check, sides=sides)
-
-
 def is_swallowed(node: Node) -> bool:
     """Whether a `try` with a check catches whatever happens in it, and drops it."""
     parts = [child for child in named(node) if child.type != "block"]
@@ -187,11 +177,8 @@ def is_swallowed(node: Node) -> bool:
     block = next((child for child in named(parts[0]) if child.type == "block"), None)
     if not all(is_nothing(one) for one in named(block)):
         return False
-    kind = (
-        text(next(named(caught[0]), caught[0]) if caught and caught[0].type == "as_pattern" else caught[0])
-        if caught
-        else ""
-    )
+    error = next(named(caught[0]), None) if caught and caught[0].type == "as_pattern" else at(caught, 0)
+    kind = text(error)
     if kind in {"", "BaseException"}:
         return b"yield" not in (body.text or b"") and b"_exit" not in (body.text or b"")
     return kind == "Exception" and not ESCAPES.search(body.text or b"")

@@ -7,22 +7,25 @@ from typing import Final
 
 from tree_sitter import Node
 
-from testlist.kit.bodies import MOST_CALLS, MOST_CHECKS, MOST_FUNCTIONS, BodiesFact, BodyFact, CheckFact
-from testlist.languages.ruby.checks_calls import arguments, checked, made, said
+from testlist.kit.bodies import MOST_FUNCTIONS, BodiesFact, BodyFact
+from testlist.kit.checking import Reading, made, said
+from testlist.languages.ruby.checks_calls import arguments, checked, literal
 from testlist.languages.ruby.facts import tree
 from testlist.model import Facts
-from testlist.sandbox.syntax import end_line, line, named, text
+from testlist.sandbox.syntax import line, named, text
 
 RUBY: Final = "ruby"
 METHODS: Final = frozenset({"method", "singleton_method"})
 SCOPES: Final = frozenset({"class", "module"})
 #: a file with any of these may run more around its tests than they say
 SURROUNDED: Final = re.compile(rb"\b(?:setup|teardown|before|after|around|let!|subject!|include|included|prepend)\b")
+#: what a class of tests is, of which nothing more is known to run around them; none for what is no class
+BASES: Final = frozenset({"", "Minitest::Test", "Minitest::Spec", "Test::Unit::TestCase", "ActiveSupport::TestCase"})
 #: deeper trees are given up
 DEEPEST: Final = 300
 
 
-def extract(source: bytes, language: str) -> Facts:  # noqa: ARG001 - as of every reader
+def extract(source: bytes, language: str) -> Facts:  # noqa: ARG001 - the interface has it
     """Read one file: a BodiesFact."""
     alone = not SURROUNDED.search(source)
     found: BodiesFact = {"functions": list(islice(_functions(tree(source, RUBY), (), 0, alone=alone), MOST_FUNCTIONS))}
@@ -39,7 +42,8 @@ def _functions(node: Node, around: tuple[str, ...], depth: int, *, alone: bool) 
         elif child.type == "call" and (block := child.child_by_field_name("block")) is not None and _is_titled(child):
             yield _body(child, child, _title(child), block.child_by_field_name("body"), alone=alone)
         inner = (*around, text(child.child_by_field_name("name"))) if child.type in SCOPES else around
-        yield from _functions(child, inner, depth + 1, alone=alone)
+        base = text(child.child_by_field_name("superclass")).lstrip("< ") if child.type == "class" else ""
+        yield from _functions(child, inner, depth + 1, alone=alone and base in BASES)
 
 
 def _is_titled(call: Node) -> bool:
@@ -58,35 +62,28 @@ def _title(call: Node) -> str:
 
 
 def _body(node: Node, head: Node, name: str, body: Node | None, *, alone: bool) -> BodyFact:
-    checks: list[CheckFact] = []
-    calls: dict[str, None] = {}
+    reading = Reading()
     if body is not None:
-        _walk(body, checks, calls, 0)
-    found: BodyFact = {
-        "name": name,
-        "line": line(head),
-        "end": end_line(node),
-        "checks": checks[:MOST_CHECKS],
-        "calls": list(calls)[:MOST_CALLS],
-    }
+        _walk(body, reading, 0)
+    found = reading.body(name, head, node)
     if alone and (body is None or not list(named(body))) and node.child_by_field_name("parameters") is None:
         found["passes"] = "empty"
     return found
 
 
-def _walk(node: Node, checks: list[CheckFact], calls: dict[str, None], depth: int) -> None:
+def _walk(node: Node, reading: Reading, depth: int) -> None:
     if depth > DEEPEST or node.type in METHODS:
         return
     if node.type == "call":
         if (check := checked(node)) is not None:
-            checks.append(check)
+            reading.add(check)
         elif node.child_by_field_name("receiver") is None:
-            calls[f"self.{text(node.child_by_field_name('method'))}"] = None
+            reading.calls[f"self.{text(node.child_by_field_name('method'))}"] = None
     elif node.type == "identifier" and node.parent is not None and node.parent.type in ("body_statement", "block_body"):
         word = text(node)
         if word == "flunk":
-            checks.append(made(node, "fails", None))
+            reading.add(made(line(node), "fails", literal=literal))
         else:
-            calls[f"self.{word}"] = None  # a method, called without arguments
+            reading.calls[f"self.{word}"] = None  # a method, called without arguments
     for child in named(node):
-        _walk(child, checks, calls, depth + 1)
+        _walk(child, reading, depth + 1)

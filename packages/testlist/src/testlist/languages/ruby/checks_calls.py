@@ -1,11 +1,11 @@
 """One check of Ruby: `assert_equal 3, total`, `_(total).must_equal 3`, `expect(total).to eq 3`, `total.should eq 3`."""
 
-from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 from tree_sitter import Node
 
-from testlist.kit.bodies import SHOWN, CheckFact
+from testlist.kit.bodies import CheckFact
+from testlist.kit.checking import NOTHING, at, made, said
 from testlist.languages.ruby.vocabulary_checks import (
     ASSERTS,
     BEGINNINGS,
@@ -22,11 +22,6 @@ from testlist.sandbox.syntax import line, named, text
 
 #: methods that check without a word after `assert`
 PLAIN: Final = {"assert": False, "refute": True, "assert_not": True}
-
-
-def said(node: Node | None) -> str:
-    """Source of an expression on one line, cut."""
-    return " ".join(text(node).split())[:SHOWN]
 
 
 def arguments(call: Node) -> list[Node]:
@@ -50,15 +45,15 @@ def checked(call: Node) -> CheckFact | None:
 def _asserted(call: Node, method: str) -> CheckFact | None:
     given = arguments(call)
     if method == "flunk":
-        return made(call, "fails", None)
+        return _made(call, "fails", None)
     if method in PLAIN:
-        return made(call, "truthy", _at(given, 0), negated=PLAIN[method])
+        return _made(call, "truthy", at(given, 0), negated=PLAIN[method])
     for beginning, negated in BEGINNINGS.items():
         name = method.removeprefix(beginning)
         if name != method and (name in ASSERTS or beginning in ("assert_", "refute_")):
             relation, subject, expected = ASSERTS.get(name, ("custom", 0, 1))
             turned = negated != (name in OPPOSITES)
-            check = made(call, relation, _at(given, subject), _at(given, expected), negated=turned)
+            check = _made(call, relation, at(given, subject), at(given, expected), negated=turned)
             if relation == "approximate" and len(given) > 2:
                 check["tolerance"] = said(given[2])
             return check
@@ -66,12 +61,9 @@ def _asserted(call: Node, method: str) -> CheckFact | None:
 
 
 def _must(call: Node, receiver: Node, name: str, *, negated: bool) -> CheckFact:
-    subject = (
-        _at(arguments(receiver), 0)
-        if receiver.type == "call" and text(receiver).startswith(("_(", "value(", "expect("))
-        else receiver
-    )
-    return made(call, MUST.get(name, "custom"), subject, _at(arguments(call), 0), negated=negated)
+    is_held = receiver.type == "call" and text(receiver).startswith(("_(", "value(", "expect("))
+    subject = at(arguments(receiver), 0) if is_held else receiver
+    return _made(call, MUST.get(name, "custom"), subject, at(arguments(call), 0), negated=negated)
 
 
 def _expected(call: Node, receiver: Node, *, negated: bool) -> CheckFact | None:
@@ -81,12 +73,12 @@ def _expected(call: Node, receiver: Node, *, negated: bool) -> CheckFact | None:
     if begun in SUBJECTS:
         given = arguments(receiver) if receiver.type == "call" else []
         block = receiver.child_by_field_name("block") if receiver.type == "call" else None
-        subject = _at(given, 0) or block or receiver
+        subject = at(given, 0) or block or receiver
     elif method.startswith("should"):
         subject = receiver
     else:
         return None
-    matcher = _at(arguments(call), 0)
+    matcher = at(arguments(call), 0)
     if matcher is None:
         return None
     return _matched(call, subject, matcher, negated=negated)
@@ -95,7 +87,7 @@ def _expected(call: Node, receiver: Node, *, negated: bool) -> CheckFact | None:
 def _matched(call: Node, subject: Node, matcher: Node, *, negated: bool) -> CheckFact:
     if matcher.type == "binary":  # `be > 3`
         relation = OPERATORS.get(text(matcher.child_by_field_name("operator")), "custom")
-        return made(call, relation, subject, matcher.child_by_field_name("right"), negated=negated)
+        return _made(call, relation, subject, matcher.child_by_field_name("right"), negated=negated)
     inner = matcher
     for _ in range(20):  # `be_within(1).of(3)`, `have_received(:a).with(b)`
         under = inner.child_by_field_name("receiver") if inner.type == "call" else None
@@ -103,50 +95,31 @@ def _matched(call: Node, subject: Node, matcher: Node, *, negated: bool) -> Chec
             break
         inner = under
     name = text(inner.child_by_field_name("method")) if inner.type == "call" else text(inner)
-    expected = _at(arguments(inner), 0) if inner.type == "call" else None
+    expected = at(arguments(inner), 0) if inner.type == "call" else None
     relation = FALSE_MATCHERS.get(name) or MATCHERS.get(name, "custom")
     if name == "be" and expected is None:
         relation = "truthy"
     if relation == "called" and inner is not matcher and text(matcher.child_by_field_name("method")) == "with":
-        relation, expected = "called_with", _at(arguments(matcher), 0)
-    check = made(call, relation, subject, expected, negated=negated != (name in FALSE_MATCHERS))
+        relation, expected = "called_with", at(arguments(matcher), 0)
+    check = _made(call, relation, subject, expected, negated=negated != (name in FALSE_MATCHERS))
     if relation == "approximate" and inner is not matcher:
         check["tolerance"] = said(expected)
         check.pop("value", None)
-        check["expected"] = said(_at(arguments(matcher), 0))
+        check["expected"] = said(at(arguments(matcher), 0))
     return check
 
 
-def _at(given: Sequence[Node], place: int | None) -> Node | None:
-    return given[place] if place is not None and place < len(given) else None
-
-
-def made(
+def _made(
     node: Node, relation: str, subject: Node | None, expected: Node | None = None, *, negated: bool = False
 ) -> CheckFact:
-    """One check."""
-    check: CheckFact = {"line": line(node), "relation": relation}
-    if negated:
-        check["negated"] = True
-    if subject is not None:
-        check["subject"] = said(subject)
-    if expected is not None:
-        check["expected"] = said(expected)
-        _valued(check, expected)
-    return check
+    return made(line(node), relation, subject, expected, negated=negated, literal=literal)
 
 
-def _valued(check: CheckFact, node: Node) -> None:
+def literal(node: Node) -> Any:
+    """The value of a literal; NOTHING for anything else."""
     raw = text(node)
-    if (
-        node.type == "string"
-        and all(child.type == "string_content" for child in node.named_children)
-        and len(raw) <= SHOWN
-    ):
-        check["value"] = raw[1:-1]
-    elif node.type == "integer" and raw.isdigit() and int(raw) <= LARGEST:
-        check["value"] = int(raw)
-    elif node.type in ("true", "false"):
-        check["value"] = node.type == "true"
-    elif node.type == "nil":
-        check["value"] = None
+    if node.type == "string" and all(child.type == "string_content" for child in node.named_children):
+        return raw[1:-1]
+    if node.type == "integer" and raw.isdigit() and int(raw) <= LARGEST:
+        return int(raw)
+    return {"true": True, "false": False, "nil": None}.get(node.type, NOTHING)

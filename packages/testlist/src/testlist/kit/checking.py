@@ -1,0 +1,87 @@
+"""What the readers of bodies have in common: one check, and the walk through one body.  In parsing children only."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from tree_sitter import Node
+
+from testlist.kit.bodies import MOST_CALLS, MOST_CHECKS, SHOWN, BodyFact, CheckFact, Idle
+from testlist.sandbox.syntax import end_line, line, text
+
+#: what has no value that JSON has, or is not written out
+NOTHING: Final = object()
+#: the value of a literal; NOTHING for anything else
+Literal = Callable[[Node], Any]
+
+
+def said(node: Node | None) -> str:
+    """Source of an expression on one line, cut."""
+    return " ".join(text(node).split())[:SHOWN]
+
+
+def at(given: Sequence[Node], place: int | None) -> Node | None:
+    """An argument by its place; None if there is none."""
+    return given[place] if place is not None and place < len(given) else None
+
+
+def made(
+    where: int,
+    relation: str,
+    subject: Node | None = None,
+    expected: Node | None = None,
+    *,
+    negated: bool = False,
+    literal: Literal,
+) -> CheckFact:
+    """One check.  where: its line."""
+    check: CheckFact = {"line": where, "relation": relation}
+    if negated:
+        check["negated"] = True
+    if subject is not None:
+        check["subject"] = said(subject)
+    if expected is not None:
+        check["expected"] = said(expected)
+        if (value := literal(expected) if len(expected.text or b"") <= SHOWN else NOTHING) is not NOTHING:
+            check["value"] = value
+    return check
+
+
+@dataclass(slots=True)
+class Reading:
+    """What was met in one body.
+
+    calls: in order, each once; idle: why what is read now decides nothing; nested: in a function inside of it.
+    """
+
+    checks: list[CheckFact] = field(default_factory=list)
+    calls: dict[str, None] = field(default_factory=dict)
+    idle: Idle | None = None
+    nested: bool = False
+
+    def add(self, check: CheckFact) -> None:
+        """Note a check, with where it stands."""
+        if self.idle and "idle" not in check:
+            check["idle"] = self.idle
+        if self.nested:
+            check["nested"] = True
+        self.checks.append(check)
+
+    def in_order(self, statements: Iterable[Node], each: Callable[[Node], None], ends: Callable[[Node], bool]) -> None:
+        """Read the statements of a block; after one that ends it, nothing is reached."""
+        before = self.idle
+        for node in statements:
+            each(node)
+            if ends(node):
+                self.idle = self.idle or "unreachable"
+        self.idle = before
+
+    def body(self, name: str, head: Node, whole: Node) -> BodyFact:
+        """The function.  head: where it begins for a listing; whole: with its end."""
+        return {
+            "name": name,
+            "line": line(head),
+            "end": end_line(whole),
+            "checks": self.checks[:MOST_CHECKS],
+            "calls": list(self.calls)[:MOST_CALLS],
+        }
