@@ -30,6 +30,9 @@ KEPT = (
     "subscription_plans",
 )
 
+#: Queues are known by their numbers in processes that live longer.
+SEQUENCES = ("queue_id_sequence",)
+
 #: Sessions of the application that are kept for the next test.
 SPARE = 4
 
@@ -136,13 +139,18 @@ class Databases:
         yield url.set(database=name).render_as_string(hide_password=False)
         run_sql(self.server.admin_url, f"DROP DATABASE {name} WITH (FORCE)")
 
+    @contextmanager
+    def rows_of(self, url: str) -> Iterator[Emptied]:
+        """Takes rows out of a database again and again; what stands in it now is kept."""
+        with ExitStack() as stack:
+            admin_url = _plain(make_url(self.server.admin_url).set(database=make_url(url).database))
+            yield Emptied(admin_url, stack, kept=filled(admin_url), sequences=SEQUENCES)
+
     def _share(self, url: str) -> Shared:
         admin_url = make_url(self.server.admin_url).set(database=make_url(url).database)
         sessions = Sessions(url)
         self._stack.callback(sessions.close)
-        rows = Emptied(
-            _plain(admin_url), self._stack, kept=KEPT, sequences=["queue_id_sequence"], spared=sessions.renew
-        )
+        rows = Emptied(_plain(admin_url), self._stack, kept=KEPT, sequences=SEQUENCES, spared=sessions.renew)
         return Shared(url, rows, sessions)
 
     def close(self) -> None:
@@ -162,6 +170,14 @@ def template(server: embedded.Server) -> str:
             migrate(engine)
             run_sql(server.admin_url, f"ALTER DATABASE making RENAME TO {TEMPLATE}")
     return TEMPLATE
+
+
+def filled(url: str | URL) -> list[str]:
+    """Its tables with rows."""
+    tables = run_sql(
+        url, "SELECT oid::regclass::text FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'"
+    )
+    return [str(table) for (table,) in tables if run_sql(url, f"SELECT 1 FROM {table} LIMIT 1")]
 
 
 def run_sql(url: str | URL, statement: str) -> list[tuple[object, ...]]:

@@ -9,12 +9,14 @@ from functools import partial
 
 import psycopg2
 import pytest
+from durable_harness.emptied import Emptied
 from sqlalchemy import Engine, text
 from sqlalchemy.engine import make_url
 
 from app.errors import Problem
 from app.store.core.unit_of_work import UnitOfWork
 from tests.conftest import World, in_order
+from tests.databases import Databases
 from tests.race.footprints import Catalogue
 from tests.race.gates import Gates
 from tests.race.invariants import broken
@@ -34,12 +36,15 @@ class Theatre:
     stage: Stage
     catalogue: Catalogue
     worlds: Sequence[World]
+    rows: Emptied
 
     def every_order(self, make_scene: Make, *, switches: int | None) -> Search:
         """Raises what the first bad order breaks, with its statements.  switches: as in Search."""
         search = Search(self.catalogue, switches)
 
         def play(choose: Choose) -> None:
+            self.rows.take_out()  # a clean-up goes through all that earlier orders left
+            self.world.submit(self.world.user())  # so `World.wanted` is known; a scene that wants a new one says so
             scene = make_scene(self.world)
             actions = [partial(action, world) for action, world in zip(scene.actions, self.worlds, strict=False)]
             outcomes = self.stage.play(actions, self._judged(choose))
@@ -68,7 +73,9 @@ class Theatre:
 
 
 @pytest.fixture
-def theatre(world: World, database_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Theatre]:
+def theatre(
+    world: World, databases: Databases, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Theatre]:
     monkeypatch.setattr("app.services.analyses.enqueue.uuid4", in_order)  # jobs are looked through by their ids
     watcher = psycopg2.connect(
         make_url(database_url).set(drivername="postgresql").render_as_string(hide_password=False)
@@ -78,11 +85,11 @@ def theatre(world: World, database_url: str, monkeypatch: pytest.MonkeyPatch) ->
         stack.callback(watcher.close)
         engines = [stack.enter_context(stepped_engine(database_url)) for _ in range(3)]
         worlds = [replace(world, uow=UnitOfWork(engine, world.uow.publisher, pipelined=False)) for engine in engines]
-        world.submit(world.user())  # the repository of `World.wanted` is known; a scene that wants a new one says so
+        rows = stack.enter_context(databases.rows_of(database_url))
         gates = Gates(watcher, [pid_of(engine) for engine in engines])
         for function in STEPPED:
             gates.put_into(function)
-        yield Theatre(world, Stage(gates), Catalogue(watcher, STEPPED), worlds)
+        yield Theatre(world, Stage(gates), Catalogue(watcher, STEPPED), worlds, rows)
 
 
 def pid_of(engine: Engine) -> int:

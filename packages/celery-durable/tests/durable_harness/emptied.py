@@ -88,12 +88,16 @@ class Emptied:
             self._end_sessions()
         if self._found("schema") != self._schema:
             return False
-        self._cursor.execute(EMPTY, self._given)
         self._cursor.execute("SELECT pg_stat_reset()")  # counts deadlocks, for one
+        self.take_out()
+        return True
+
+    def take_out(self) -> None:
+        """Take out all rows, and put the kept ones back; sessions may be there, but no transaction."""
+        self._cursor.execute(EMPTY, self._given)
         for table, kept, found in zip(self._tables, self._kept, self._found("kept_rows"), strict=True):
             if found != kept:
                 self._put_back(table, kept)
-        return True
 
     def _connect(self) -> Any:
         """A session that has planned what is asked between all tests."""
