@@ -31,7 +31,8 @@ def children(settings: Settings, url: str, place: ListenAddress, size: WorkerSiz
     names = {"TRUSTED_HOSTS": " ".join((*(settings.trusted_hosts or ()), *bound))}
     web = [
         *_python("gunicorn"),
-        *("-c", "python:app.server.config", "--workers", str(settings.web_concurrency)),
+        # a second process boots after the first one answers, and would say so below the line of `ready`
+        *("-c", "python:app.server.config", "--workers", str(settings.web_concurrency), "--log-level", "warning"),
         *("-b", place.address),
     ]
     lives = partial(_lives, settings, time.monotonic())

@@ -28,6 +28,7 @@ SMALL = {
     "ANALYZER_QUEUE_SCHEDULED_WORKERS": "1",
     "SPECGEN_QUEUE_PRIORITY_WORKERS": "1",
     "SPECGEN_QUEUE_DEFAULT_WORKERS": "1",
+    "WEB_CONCURRENCY": "2",
 }
 
 
@@ -90,6 +91,7 @@ def up(tmp_path: Path, free_port: int, repository: Callable[..., Path]) -> Itera
 def test_up_analyses_a_repository_refuses_a_second_start_and_stops_without_a_trace(up: Up) -> None:
     job = up.ask("/api/v1/analyses", {"repository": "local:shop"})
     wait_for(lambda: up.ask(f"/api/v1/analyses/{job['id']}")["status"] == "completed", "the analysis")
+    assert re.search(r"[Bb]ooting|[Ll]istening", up.said()) is None  # what follows `ready` are people's requests
     second = subprocess.run([*COMMAND, "--port", "1"], cwd=ROOT, env=up.env, capture_output=True, text=True)
     assert second.returncode == 1
     assert f"already runs for {up.env['FAIRLANE_HOME']}" in second.stderr
