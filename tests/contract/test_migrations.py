@@ -152,7 +152,7 @@ def test_four_processes_that_migrate_at_once_all_succeed(engine: Engine, empty_u
         subprocess.Popen(argv, cwd=ROOT, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         for _ in range(4)
     ]
-    printed = [process.communicate(timeout=60)[0] for process in started]
+    printed = [process.communicate(timeout=240)[0] for process in started]
     assert printed == [f"schema at {REVISIONS[-1]}\n"] * 4
     assert [process.returncode for process in started] == [0] * 4
     with engine.connect() as connection:

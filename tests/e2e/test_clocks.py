@@ -51,12 +51,12 @@ def instants(value: Any) -> list[datetime]:
 def test_a_web_ahead_and_a_worker_behind_store_the_databases_time_alone(
     world: World, nodes: Nodes, repository: Callable[..., Path], tmp_path: Path
 ) -> None:
+    began = world.uow.now()
     user = world.user()
     token = tokens.add_token(world.uow, user, now=datetime.now(UTC)).secret
     path = repository("shop")
     web = Web(nodes, tmp_path, token, **fake(tmp_path, AHEAD))
     nodes.worker(**fake(tmp_path, BEHIND))
-    began = world.uow.now()
     job = web.ask("/api/v1/analyses", {"repository": "local:shop"})
     done = wait_for(lambda: _completed(web, job["id"]), "the job to complete")
     ended = world.uow.now()

@@ -105,7 +105,7 @@ def test_a_node_that_dies_while_it_drains_is_no_success(system: System) -> None:
     )  # fmt: skip
     wait_for(lambda: shown(system)[name] is NodeState.DRAINING, "the node to drain")
     worker.kill()
-    said = draining.communicate(timeout=60)[0]
+    said = draining.communicate(timeout=240)[0]
     assert (draining.returncode, f"{name} ended while it held 1 message" in said) == (1, True), said
     system.go_on()
     system.stalling_worker()

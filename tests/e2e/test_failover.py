@@ -41,7 +41,7 @@ ONCE = ("renewal_failed", "heartbeat_failed", "broker_connection_lost", "beat_lo
 STARTS = "SELECT count(*) FROM job_events WHERE event = 'started' AND extract(epoch FROM at) > :since"
 
 
-@pytest.mark.timeout(120 * ROUNDS)
+@pytest.mark.timeout(600 * ROUNDS)
 def test_with_a_synchronous_standby_nothing_that_was_accepted_is_lost_or_billed_twice(
     repository: Callable[..., Path], tmp_path: Path
 ) -> None:

@@ -156,7 +156,9 @@ def test_one_jq_shows_what_a_tenant_saw_and_nothing_of_another(service: Service,
     command = ["jq", "-c", "-s", "--arg", "tenant", str(one), "--arg", "from", began, "--arg", "to", ended, JQ]
     if shutil.which("jq") is None:
         pytest.skip("jq is not installed: apt-get install jq")
-    done = subprocess.run([*command, *map(str, service.logs())], capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run(
+        [*command, *map(str, service.logs())], capture_output=True, text=True, check=True, timeout=240
+    )
     told = [json.loads(line) for line in done.stdout.splitlines()]
     story = ["request", "accepted", "started", "completed", "webhook_sent"]
     assert sorted(event for event in events(told) if event in story) == sorted(story)

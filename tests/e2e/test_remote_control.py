@@ -18,7 +18,7 @@ LEFT = "SELECT 1 FROM quota_reservations UNION ALL SELECT 1 FROM execution_slots
 def celery(system: System, *arguments: str) -> str:
     command = [sys.executable, "-m", "celery", "-A", "tasks", *arguments]
     done = subprocess.run(
-        command, cwd=ROOT, env=system.nodes.environment(), capture_output=True, text=True, timeout=30, check=False
+        command, cwd=ROOT, env=system.nodes.environment(), capture_output=True, text=True, timeout=240, check=False
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -142,7 +142,7 @@ def test_the_whole_life_of_jobs_works_as_the_applications_role(system: System) -
     for arguments in (["control", "add_consumer", "extra"], ["inspect", "ping"], ["control", "enable_events"]):
         done = subprocess.run(
             [sys.executable, "-m", "celery", "-A", "tasks", *arguments, "-d", f"node0@{socket.gethostname()}"],
-            cwd=ROOT, env=system.nodes.environment(), capture_output=True, text=True, timeout=60, check=False,
+            cwd=ROOT, env=system.nodes.environment(), capture_output=True, text=True, timeout=240, check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stdout + done.stderr
     assert system.world.value("SELECT count(*) FROM kombu_queue WHERE name = 'extra'") == 1
@@ -187,7 +187,7 @@ def test_migrations_run_as_the_owner_and_give_the_application_its_rights(
     environment = nodes_environment | {"DATABASE_URL": url, "DATABASE_OWNER_URL_FILE": str(file)}
     for _ in range(2):
         argv = [sys.executable, "-m", *command]
-        done = subprocess.run(argv, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(argv, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=240, check=False)
         assert done.returncode == 0, done.stderr
     with raw_connection(url) as connection:
         assert connection.execute(text("UPDATE subscription_plans SET concurrent_jobs = concurrent_jobs")).rowcount == 4
@@ -201,7 +201,7 @@ def test_a_role_that_is_not_there_is_named(owner_url: str, tmp_path: Path, nodes
     nobody = make_url(owner_url).set(username="nobody_here").render_as_string(hide_password=False)
     environment = nodes_environment | {"DATABASE_URL": nobody, "DATABASE_OWNER_URL": owner_url}
     argv = [sys.executable, "-m", "app.cli", "migrate"]
-    done = subprocess.run(argv, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(argv, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=240, check=False)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("fairlane: DATABASE_URL: the database has no role 'nobody_here'")
     assert len(done.stderr.splitlines()) == 1
@@ -246,13 +246,13 @@ def test_the_containers_script_makes_both_roles_and_divides_what_one_owned(
         migrate(create_engine(url, poolclass=pool.NullPool))
     for _ in range(2):
         script = ["sh", str(ROOT / "docker" / "postgres" / "roles.sh")]
-        done = subprocess.run(script, env=cluster, capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(script, env=cluster, capture_output=True, text=True, timeout=240, check=False)
         assert (done.returncode, done.stderr) == (0, ""), done.stderr
     files = {"DATABASE_URL_FILE": str(tmp_path / "database_url")}
     files["DATABASE_OWNER_URL_FILE"] = str(tmp_path / "database_owner_url")
     environment = {name: value for name, value in nodes_environment.items() if name != "DATABASE_URL"} | files
     argv = [sys.executable, "-m", "app.cli", "migrate"]
-    done = subprocess.run(argv, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(argv, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=240, check=False)
     assert done.returncode == 0, done.stderr
     with raw_connection((tmp_path / "database_url").read_text().strip().replace("://", "+psycopg2://", 1)) as app:
         assert app.execute(text("UPDATE subscription_plans SET concurrent_jobs = concurrent_jobs")).rowcount == 4

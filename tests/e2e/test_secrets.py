@@ -51,7 +51,7 @@ def shown(system: System, text: str) -> set[str]:
 def celery(system: System, *arguments: str, code: int = 0) -> str:
     command = [sys.executable, "-m", "celery", "-A", "tasks", *arguments]
     environment = system.nodes.environment(**OWN)
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=240, check=False)
     assert done.returncode == code, done.stderr
     return done.stdout + done.stderr
 
@@ -123,7 +123,7 @@ def test_a_dump_of_the_database_holds_no_secret(system: System, worker: LocalWor
     url = make_url(system.nodes.database_url)
     argv = [folder / "pg_dump", "--host", url.host, "--port", str(url.port), "--user", url.username, url.database]
     dump = subprocess.run(
-        argv, env={"PGPASSWORD": str(url.password)}, capture_output=True, text=True, check=True, timeout=60
+        argv, env={"PGPASSWORD": str(url.password)}, capture_output=True, text=True, check=True, timeout=240
     ).stdout
     assert "kombu_broadcast" in dump
     assert shown(system, dump) == set()
@@ -136,7 +136,7 @@ def test_reports_and_settings_show_no_secret(system: System) -> None:
     assert shown(system, told) == set()
     listed = subprocess.run(
         [sys.executable, "-m", "app.cli", "config"],
-        cwd=ROOT, env=system.nodes.environment(**OWN), capture_output=True, text=True, check=True, timeout=60,
+        cwd=ROOT, env=system.nodes.environment(**OWN), capture_output=True, text=True, check=True, timeout=240,
     ).stdout  # fmt: skip
     assert "SECRET_KEY=(set, not shown)  # environment" in listed
     assert shown(system, listed) == set()

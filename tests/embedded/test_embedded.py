@@ -151,7 +151,7 @@ def test_a_server_without_safety_is_not_taken_for_a_durable_one(filled: Path, as
 @pytest.mark.proof
 def test_six_processes_at_once_on_an_empty_home_share_one_server(home: Path, helper: Helper) -> None:
     racers = [helper(START, home) for _ in range(6)]
-    lines = [racer.communicate(timeout=30)[0].split() for racer in racers]
+    lines = [racer.communicate(timeout=240)[0].split() for racer in racers]
     assert len({url for url, _ in lines}) == 1
     assert sorted(started for _, started in lines) == ["False"] * 5 + ["True"]
 
@@ -201,7 +201,7 @@ def test_the_last_holder_stops_the_server_and_no_other(filled: Path, helper: Hel
     first = helper(HOLD, filled)
     url = first.stdout.readline().strip()
     with embedded.hold(filled, durable=False):
-        first.communicate(timeout=20)
+        first.communicate(timeout=240)
         assert first.returncode == 0
         assert ask(url, "SELECT 1") == [(1,)]
     assert not embedded.stop(filled)

@@ -79,7 +79,7 @@ def test_all_are_ready_then_all_stop_cleanly(tree: Helper, tmp_path: Path) -> No
     pids = noted(tmp_path, "web", "worker", "grandFalse", "grandTrue")
     assert not gone(pids[0])
     up.terminate()
-    up.communicate(timeout=20)
+    up.communicate(timeout=240)
     assert up.returncode == 0
     assert gone(*pids)
 
@@ -113,7 +113,7 @@ def test_json_lines_pass_untouched_and_others_become_json(tree: Helper) -> None:
     up = tree({"web": "print('{\"event\": 1}')\nprint('no JSON')\n" + SLEEP}, LOG_FORMAT="json")
     said = read_until(up, "all ready")
     up.terminate()
-    said = said.replace("all ready\n", "") + up.communicate(timeout=20)[0]
+    said = said.replace("all ready\n", "") + up.communicate(timeout=240)[0]
     assert '{"event": 1}\n' in said.splitlines(keepends=True)
     lines = {line["event"]: line for line in map(json.loads, said.splitlines())}
     assert lines["no JSON"]["child"] == "web"
@@ -125,7 +125,7 @@ def test_a_child_that_does_not_stop_is_killed_after_the_grace(tree: Helper, tmp_
     up = tree({"web": STUBBORN, "worker": SLEEP}, grace=0.3)
     read_until(up, "all ready")
     up.send_signal(signal.SIGINT)
-    said, _ = up.communicate(timeout=20)
+    said, _ = up.communicate(timeout=240)
     assert up.returncode == 1
     assert "killing children=['web']" in said
     assert gone(*noted(tmp_path, "web", "worker"))

@@ -19,7 +19,7 @@ def lines(code: str, exit_code: int = 0, **env: str) -> list[dict[str, Any]]:
     """The lines that a process writes to stdout and stderr: each a JSON object."""
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, env=bare_environment() | {"LOG_FORMAT": "json"} | env,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, timeout=60,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, timeout=240,
     )  # fmt: skip
     assert done.returncode == exit_code, done.stdout
     found = [json.loads(line) for line in done.stdout.splitlines()]

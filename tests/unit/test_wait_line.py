@@ -78,7 +78,7 @@ def command(service: str, *options: str) -> tuple[list[str], dict[str, str]]:
 
 def test_a_line_tells_each_change_where_lines_are_not_rewritten(service: str) -> None:
     argv, environ = command(service)
-    done = subprocess.run(argv, env=environ, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(argv, env=environ, capture_output=True, text=True, timeout=240)
     assert done.stderr.splitlines() == [
         PLACE,
         "queued (workers_busy, number 2): Number 2 in the queue.\N{REPLACEMENT CHARACTER}[2J",
@@ -93,7 +93,7 @@ def test_a_line_tells_each_change_where_lines_are_not_rewritten(service: str) ->
 
 def test_a_program_that_reads_json_gets_json_and_nothing_else(service: str) -> None:
     argv, environ = command(service, "--json")
-    done = subprocess.run(argv, env=environ, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(argv, env=environ, capture_output=True, text=True, timeout=240)
     assert json.loads(done.stdout)["status"] == "completed"
     assert done.stderr == ""
 

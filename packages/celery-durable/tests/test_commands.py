@@ -253,7 +253,7 @@ def test_a_run_that_follows_names_what_it_refuses_and_ends_in_order(broker: Brok
             assert run.stderr.readline().startswith("stays at the source: bad of main (header 'weight' must be")
         finally:
             run.terminate()
-            out, err = run.communicate(timeout=60)
+            out, err = run.communicate(timeout=240)
         assert (run.returncode, out) == (1, "received 1 of main\n")
         assert err.startswith("Error: 1 stay at the source: bad of main")
         with old.connection_for_read() as connection:

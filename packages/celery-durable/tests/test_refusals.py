@@ -175,13 +175,20 @@ def test_a_claim_whose_answer_is_lost_does_not_wait_for_the_end_of_its_lease(
     broker.send("work", task_id="acknowledged")
     (acknowledged,) = unlucky.take(1)
     others = [] if alone else [Taker(broker.kombu(**long), ("main",), 100)]
+    leased: list[object] = []
+
+    def count() -> None:
+        with broker.connect() as other, other.cursor() as cursor:
+            cursor.execute("SELECT count(*) FROM kombu_message WHERE lease_token IS NOT NULL")
+            leased.extend(cursor.fetchone())
+
     with broker.connect() as publisher:
         for number in range(5):
             broker.send("work", task_id=f"n{number}", queue="main", producer=producer_in(publisher))
-        proxy.swallow("claim (", ends_session=ends_session)
+        proxy.swallow("claim (", ends_session=ends_session, meanwhile=count)
     wait_for(lambda: unlucky.look() or proxy.swallowed.is_set())
     # the answer is short: a longer one is sent before the commit, which then fails
-    assert broker.value("SELECT count(*) FROM kombu_message WHERE lease_token IS NOT NULL") == 7
+    assert leased == [7]
     unlucky.channel.node._ledger.add("ack", unlucky.channel.node.held.pop(acknowledged.delivery_tag))
 
     wait_for(lambda: unlucky.look() or unlucky.channel.node.session.connected)

@@ -184,7 +184,7 @@ def test_a_shell_completes_commands_and_options(words: str, offered: set[str]) -
         "COMP_CWORD": str(len(words.split(" ")) - 1),
     }
     argv = [Path(sys.executable).parent / "fairlane"]
-    done = subprocess.run(argv, env=env, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(argv, env=env, capture_output=True, text=True, timeout=240, check=False)
     assert {line.partition(",")[2] for line in done.stdout.splitlines()} == offered, done.stderr
 
 

@@ -24,6 +24,8 @@ from tests.contract.conftest import ROOT
 from tests.databases import run_sql
 from tests.tiers import few, proofs
 
+#: What a command may take on a busy machine.
+SECONDS = 600
 COMMANDS = (
     ["queues"], ["queues", "--json"], ["pause", "analysis_default"], ["resume", "analysis_default"], ["dead"],
     ["dead", "redrive", "1"], ["dead", "drop", "1", "--yes"], ["audit"], ["sweep"], ["sweep", "--dry-run"],
@@ -116,7 +118,7 @@ def test_processes_end_with_the_line_and_the_code(tmp_path: Path, closed_port: i
     environment = kept | {"DATABASE_URL": f"postgresql://127.0.0.1:{closed_port}/d", "FAIRLANE_HOME": str(tmp_path)}
     environment["FAIRNES_MODE"] = "off"
     argv = [sys.executable, "-m", "app.cli", *arguments]
-    done = subprocess.run(argv, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(argv, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=SECONDS, check=False)
     lines = done.stderr.splitlines()
     assert (done.returncode, len(lines)) == (4, 2), done.stderr
     assert lines[0] == "fairlane: FAIRNES_MODE is not a setting; did you mean FAIRNESS_MODE?"
@@ -131,7 +133,7 @@ def test_a_bad_setting_is_one_line_of_any_program(tmp_path: Path, program: list[
     kept = bare_environment()
     environment = kept | {"FAIRLANE_HOME": str(tmp_path), "SECRET_KEY": "hunter2"}
     argv = [sys.executable, "-m", *program]
-    done = subprocess.run(argv, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(argv, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=SECONDS, check=False)
     assert done.returncode == 1
     assert [line for line in done.stderr.splitlines() if "Traceback" in line or "hunter2" in line] == []
     assert "fairlane: SECRET_KEY=(not shown): expected at least 16 characters" in done.stderr
@@ -158,7 +160,7 @@ def test_alembic_works_without_the_source_tree_and_with_any_spelling(
             env=environment,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=SECONDS,
             check=False,
         )
         assert done.returncode == 0, done.stderr

@@ -3,6 +3,7 @@
 import asyncio
 import ssl
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -36,6 +37,7 @@ class Proxy:
         self._word: bytes | None = None
         self._after = b""
         self._ends_session = self._reaches_server = True
+        self._meanwhile: Callable[[], object] = dict
         self._tasks: set[Any] = set()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
@@ -58,14 +60,24 @@ class Proxy:
         self._thread.join()
         self._loop.close()
 
-    def swallow(self, word: str, *, after: str = "", ends_session: bool = True, reaches_server: bool = True) -> None:
+    def swallow(
+        self,
+        word: str,
+        *,
+        after: str = "",
+        ends_session: bool = True,
+        reaches_server: bool = True,
+        meanwhile: Callable[[], object] = dict,
+    ) -> None:
         """Pass the next request that holds the word on, keep its answer, and cut the client off then.
 
         after: only in a session that has sent this before; ends_session: the server learns of it at once, otherwise its
-        session stays open, as after a broken cable; reaches_server: otherwise the request itself is lost.
+        session stays open, as after a broken cable; reaches_server: otherwise the request itself is lost; meanwhile: is
+        called when the answer is kept, before the client can notice.
         """
         self.swallowed.clear()
         self._ends_session, self._reaches_server, self._after = ends_session, reaches_server, after.encode()
+        self._meanwhile = meanwhile
         self._word = word.encode()
 
     def freeze(self) -> None:
@@ -130,6 +142,7 @@ class Proxy:
         with suppress(OSError):
             while data := await reader.read(65536):
                 if link.swallows:
+                    await asyncio.to_thread(self._meanwhile)
                     self.swallowed.set()
                     return
                 await self._pass()
