@@ -7,8 +7,15 @@ from testlist.language import Format, Grammar, Hints, Language, Syntax
 
 RUST: Final = Language(
     name="rust",
-    syntaxes=(Syntax(id="rust", suffixes=("rs",), grammar=Grammar("tree-sitter-rust", "0.24.2", "tree_sitter_rust")),),
-    formats=(Format("cargo.toml", "config_manifest"),),
+    syntaxes=(
+        Syntax(
+            id="rust",
+            suffixes=("rs",),
+            grammar=Grammar("tree-sitter-rust", "0.24.2", "tree_sitter_rust"),
+            bodies="rust-bodies",
+        ),
+    ),
+    formats=(Format("cargo.toml", "config_manifest"), Format("rust-bodies", "checks", syntax="rust", on_demand=True)),
     hints=Hints(
         imports=DOTTED,
         texts=SLASHES,

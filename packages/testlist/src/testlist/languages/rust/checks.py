@@ -1,0 +1,189 @@
+"""What the functions of one Rust file check, and what they call: read from whole files, on demand."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Final
+
+from tree_sitter import Node
+
+from testlist.kit.bodies import MOST_FUNCTIONS, BodiesFact, BodyFact, CheckFact
+from testlist.kit.checking import made, said
+from testlist.languages.rust.checks_conditions import COMMENTS, inner, literal
+from testlist.languages.rust.checks_tokens import TREE, arguments_of, block_of, last_of, made_by, tree_of
+from testlist.languages.rust.checks_walk import DEEPEST, MACRO, Walk
+from testlist.languages.rust.facts import PLAIN
+from testlist.model import Facts
+from testlist.sandbox.syntax import line, named, parse, text
+
+RUST: Final = "rust"
+#: a file that has such a module keeps its tests there, and what they test outside of it
+APART: Final = re.compile(rb"#\[cfg\((?:all\()?test\b[^\n]{0,80}\]\s*(?:#\[[^\n]{0,80}\]\s*)*(?:pub\s+)?mod\s+\w+\s*\{")
+TESTS: Final = re.compile(r"tests?|.*_tests?|tests?_.*")
+OWNERS: Final = frozenset({"impl_item", "trait_item"})
+DEFINITION: Final = re.compile(rb"\bfn\s+(\w+)|\bmacro_rules!\s*(\w+)")
+#: attributes of a test that passes if it does nothing
+HARMLESS: Final = PLAIN | {"test", "ignore"}
+
+
+def extract(source: bytes, language: str) -> Facts:  # noqa: ARG001 - the interface has it
+    """Read one file: a BodiesFact."""
+    own = frozenset(function.decode() or f"{macro.decode()}!" for function, macro in DEFINITION.findall(source))
+    reader = _Reader(own, apart=APART.search(source) is not None)
+    functions = list(islice(reader.items(parse(source, RUST), _Around(), 0), MOST_FUNCTIONS))
+    _tell_apart(functions, reader.modules)
+    found: BodiesFact = {"functions": functions}
+    return {**found}
+
+
+def _tell_apart(functions: Sequence[BodyFact], modules: Sequence[str]) -> None:
+    """Give functions of one name those of their modules too, so that a call means none of them."""
+    alike = Counter(body["name"] for body in functions)
+    for body, module in zip(functions, modules, strict=False):
+        if alike[body["name"]] > 1:
+            body["name"] = f"{module}.{body['name']}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Around:
+    """What is around an item.  owner: the type whose methods are read; test: in a module of tests; inside: a body."""
+
+    modules: str = "crate"
+    owner: str = ""
+    test: bool = False
+    inside: bool = False
+
+
+@dataclass(slots=True)
+class _Reader:
+    """One file.  own: names of its functions; apart: its tests stand in a module; modules: of each function."""
+
+    own: frozenset[str]
+    apart: bool
+    modules: list[str] = field(default_factory=list)
+
+    def items(self, block: Node, around: _Around, depth: int) -> Iterator[BodyFact]:
+        """Functions of a file, a module or a type, and those that macros are given."""
+        for node, attributes in _attributed(block) if depth < DEEPEST else ():
+            kind, body = node.type, node.child_by_field_name("body")
+            if kind == "function_item":
+                yield from self._function(node, attributes, around, depth)
+            elif kind in OWNERS and body is not None:
+                owner = said(node.child_by_field_name("type") or node.child_by_field_name("name"))
+                name = owner.partition("<")[0].rpartition("::")[2]
+                yield from self.items(body, _Around(around.modules, name, around.test), depth + 1)
+            elif kind == "mod_item" and body is not None:
+                name = text(node.child_by_field_name("name"))
+                test = around.test or TESTS.fullmatch(name) is not None or "cfg" in map(_word, attributes)
+                yield from self.items(body, _Around(f"{around.modules}.{name}", "", test), depth + 1)
+            elif kind == "macro_definition":
+                yield self._macro(node, around)
+            elif not around.inside:
+                macro = next(named(node), node) if kind == "expression_statement" else node
+                if macro.type == MACRO and (tree := tree_of(macro)) is not None:
+                    yield from self._given(f"{last_of(macro)}!", tree, around, depth + 1)
+
+    def _function(self, node: Node, attributes: Sequence[Node], around: _Around, depth: int) -> Iterator[BodyFact]:
+        name, block = node.child_by_field_name("name"), node.child_by_field_name("body")
+        words = [_word(one) for one in attributes]
+        is_plain = all(word in PLAIN and "test" not in text(one) for word, one in zip(words, attributes, strict=True))
+        if name is None or block is None or (self.apart and not around.test and is_plain):
+            return
+        walk = Walk(own=self.own, expected="should_panic" in words)
+        statements = inner(block)
+        for one in attributes:
+            if _word(one) == "should_panic":
+                walk.add(_panicking(one))
+        walk.node(block)
+        title = text(name).removeprefix("r#")
+        found = walk.body(f"{around.owner}.{title}" if around.owner else title, name, node)
+        if "test" in words and set(words) <= HARMLESS and not inner(node.child_by_field_name("parameters")):
+            if not statements:
+                found["passes"] = "empty"
+            elif all(map(_is_constant, statements)) and all("idle" in one for one in found["checks"]):
+                found["passes"] = "constant"
+        self.modules.append(around.modules)
+        yield found
+        yield from self.items(block, _Around(around.modules, "", test=True, inside=True), depth + 1)
+
+    def _macro(self, node: Node, around: _Around) -> BodyFact:
+        """What a macro of the file makes."""
+        name = node.child_by_field_name("name") or node
+        walk = Walk(own=self.own, whole=True)
+        for tree, block in made_by(node):
+            walk.apart([block], tree, 0)
+        self.modules.append(around.modules)
+        return walk.body(f"{text(name)}!", name, node)
+
+    def _given(self, macro: str, tree: Node, around: _Around, depth: int) -> Iterator[BodyFact]:
+        """Functions that a macro is given; if there are none, what it is given by the name that comes first."""
+        functions = list(self._inside(tree, around, depth))
+        yield from functions
+        head = next(iter(tree.named_children), None)
+        if not functions and head is not None and head.type == "identifier":
+            walk = Walk(own=self.own)
+            walk.tokens(tree, 0)
+            walk.calls[macro] = None
+            self.modules.append(around.modules)
+            yield walk.body(text(head), head, tree)
+
+    def _inside(self, tree: Node, around: _Around, depth: int) -> Iterator[BodyFact]:
+        """Functions in tokens: `fn name(…) { … }`, also in modules and other macros."""
+        head: Node | None = None
+        should_panic: Node | None = None
+        for child in tree.children if depth < DEEPEST else ():
+            before = child.prev_sibling
+            if child.type == "identifier" and before is not None and before.type == "fn":
+                head = child
+            elif child.type == ";":
+                head = None
+            elif child.type == TREE and text(child).startswith("[should_panic"):
+                should_panic = child
+            elif child.type == TREE and text(child).startswith("{"):
+                if head is None:
+                    yield from self._inside(child, around, depth + 1)
+                    continue
+                walk = Walk(own=self.own, expected=should_panic is not None)
+                if should_panic is not None:
+                    walk.add(_panicking(should_panic))
+                walk.apart([block_of(child)], child, 0)
+                self.modules.append(around.modules)
+                yield walk.body(text(head), head, child)
+                head = should_panic = None
+
+
+def _attributed(block: Node) -> Iterator[tuple[Node, list[Node]]]:
+    """Items with the attributes before them."""
+    attributes: list[Node] = []
+    for node in block.named_children:
+        if node.type == "attribute_item":
+            attributes.append(node)
+        elif node.type not in COMMENTS:
+            yield node, attributes
+            attributes = []
+
+
+def _word(attribute: Node) -> str:
+    """The name of an attribute, whole."""
+    inside = next((child for child in attribute.named_children if child.type == "attribute"), None)
+    return "".join(text(inside.named_child(0) if inside is not None else None).split())
+
+
+def _panicking(attribute: Node) -> CheckFact:
+    """`#[should_panic(expected = "…")]`."""
+    check = made(line(attribute), "raises", literal=literal)
+    found = re.search(r'expected\s*=\s*(r?#{0,3}"(?:[^"\\]|\\.)*"#{0,3})', text(attribute), re.DOTALL)
+    if found is not None:
+        check["message"] = " ".join(found[1].split())[:200]
+    return check
+
+
+def _is_constant(statement: Node) -> bool:
+    """Whether a statement is a check of what is written out, and is given no text to make."""
+    macro = next(named(statement), statement) if statement.type == "expression_statement" else statement
+    tree = tree_of(macro) if macro.type == MACRO else None
+    if tree is None or last_of(macro) not in ("assert", "assert_eq", "assert_ne", "debug_assert", "debug_assert_eq"):
+        return False
+    return all(one.type.endswith("_literal") for one in arguments_of(tree))
