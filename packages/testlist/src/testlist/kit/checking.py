@@ -2,25 +2,44 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Protocol, TypeVar
 
 from tree_sitter import Node
 
 from testlist.kit.bodies import MOST_CALLS, MOST_CHECKS, SHOWN, BodyFact, CheckFact, Idle
-from testlist.sandbox.syntax import end_line, line, text
+from testlist.sandbox.syntax import end_line, line
 
 #: what has no value that JSON has, or is not written out
 NOTHING: Final = object()
-#: the value of a literal; NOTHING for anything else
-Literal = Callable[[Node], Any]
 
 
-def said(node: Node | None) -> str:
+class Written(Protocol):
+    """What one side of a check is written as: a node, or a part of the source that is none."""
+
+    @property
+    def text(self) -> bytes | None:
+        """Its source."""
+
+
+Side = TypeVar("Side", bound=Written)
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of the source that is no node.  only: the node that it consists of, if it is one after all."""
+
+    text: bytes
+    only: Node | None = None
+
+
+def said(written: Written | None) -> str:
     """Source of an expression on one line, cut."""
-    return " ".join(text(node).split())[:SHOWN]
+    raw = written.text if written is not None else None
+    return " ".join(raw.decode("utf-8", "replace").split())[:SHOWN] if raw else ""
 
 
-def at(given: Sequence[Node], place: int | None) -> Node | None:
+def at(given: Sequence[Item], place: int | None) -> Item | None:
     """An argument by its place; None if there is none."""
     return given[place] if place is not None and place < len(given) else None
 
@@ -28,13 +47,13 @@ def at(given: Sequence[Node], place: int | None) -> Node | None:
 def made(
     where: int,
     relation: str,
-    subject: Node | None = None,
-    expected: Node | None = None,
+    subject: Side | None = None,
+    expected: Side | None = None,
     *,
     negated: bool = False,
-    literal: Literal,
+    literal: Callable[[Side], Any],
 ) -> CheckFact:
-    """One check.  where: its line."""
+    """One check.  where: its line; literal: the value of a literal, NOTHING for anything else."""
     check: CheckFact = {"line": where, "relation": relation}
     if negated:
         check["negated"] = True

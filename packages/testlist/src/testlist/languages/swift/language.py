@@ -3,13 +3,19 @@
 from typing import Final
 
 from testlist.kit.hinting import DOTTED, SLASHES
-from testlist.language import Grammar, Hints, Language, Syntax
+from testlist.language import Format, Grammar, Hints, Language, Syntax
 
 SWIFT: Final = Language(
     name="swift",
     syntaxes=(
-        Syntax(id="swift", suffixes=("swift",), grammar=Grammar("tree-sitter-swift", "0.7.4", "tree_sitter_swift")),
+        Syntax(
+            id="swift",
+            suffixes=("swift",),
+            grammar=Grammar("tree-sitter-swift", "0.7.4", "tree_sitter_swift"),
+            bodies="swift-bodies",
+        ),
     ),
+    formats=(Format("swift-bodies", "checks", syntax="swift", on_demand=True),),
     hints=Hints(
         imports=DOTTED,
         texts=SLASHES,
