@@ -46,6 +46,15 @@ def extract(source: bytes, language: str) -> Facts:  # noqa: ARG001 - every read
     return {key: value for key, value in facts.items() if value}
 
 
+def reading(source: bytes) -> Reader:
+    """What was read of the tests of one file, with their places."""
+    masked = mask(source)
+    wrappers, aliases, _ = _definitions(masked)
+    reader = Reader(masked, frozenset(wrappers), aliases, _line_starts(masked.source))
+    reader.read()
+    return reader
+
+
 def _includes(source: bytes) -> list[str]:
     """Includes of a file without tests, comments and conditions disregarded."""
     found = (INCLUDED.match(rest) for rest in INCLUDE.findall(source))

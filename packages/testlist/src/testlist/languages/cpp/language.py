@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from testlist.language import Hints, Language, Libraries, Syntax
+from testlist.language import Format, Hints, Language, Libraries, Syntax
 
 CPP: Final = Language(
     name="cpp",
@@ -14,8 +14,10 @@ CPP: Final = Language(
                 *("h", "hh", "hpp", "hxx", "h++", "cuh", "inc", "inl", "ipp", "tcc", "tpp"),
             ),
             lenient=True,
+            bodies="cpp-bodies",
         ),
     ),
+    formats=(Format("cpp-bodies", "checks", lenient=True, on_demand=True),),
     hints=Hints(noise="doctest gtest sizeof std typeof"),
     libraries=Libraries(
         layouts={

@@ -1,0 +1,156 @@
+"""What the tests and functions of one C++ file check, and what they call: read from tokens, on demand."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from itertools import islice
+from typing import Final, NamedTuple
+
+from testlist.kit.bodies import MOST_CALLS, MOST_CHECKS, MOST_FUNCTIONS, BodiesFact, BodyFact, Passes
+from testlist.kit.checking import Reading, made
+from testlist.languages.cpp.checks_macros import checks_of
+from testlist.languages.cpp.checks_source import Source, literal
+from testlist.languages.cpp.facts import reading
+from testlist.languages.cpp.facts_arguments import Span, spans, title_of
+from testlist.languages.cpp.facts_calls import BLOCK, Reader
+from testlist.languages.cpp.shape import Place
+from testlist.languages.cpp.vocabulary_checks import CALLED, CONDITIONS, FAILS, MACROS, MATCHED
+from testlist.model import Facts
+
+#: a file with any of these may run more around its tests than they say
+SURROUNDED: Final = re.compile(rb"\b(?:SetUp|TearDown|Environment|[A-Z_]*FIXTURE[A-Z_]*|listener|Listener)\b")
+#: macros of tests that bring no fixture
+BARE: Final = re.compile(rb"(?:TEST|TEST_CASE|SCENARIO|BOOST_AUTO_TEST_CASE)\s*+\(")
+CONSTANT: Final = re.compile(
+    rb"(?:\s*+(?:(?:EXPECT|ASSERT)_TRUE|CHECK|REQUIRE|BOOST_CHECK)\s*+\(\s*+true\s*+\)\s*+;)+\s*+"
+)
+#: a call: its name, perhaps with arguments of a template, and what stands before it
+CALLING: Final = re.compile(rb"\b([A-Za-z_]\w*+)\s*+(?:<[^<>;(){}]{0,80}+>\s*+)?\(")
+#: what stands between what a function is given and its block
+HEAD: Final = re.compile(rb"\s*+(?:(?:const|noexcept|override|final|mutable)\b\s*+)*+(?:->[^;{}()]{0,80}+)?\{")
+WORDS: Final = frozenset({"if", "for", "while", "switch", "catch", "return", "sizeof", "decltype", "constexpr"})
+BRACE: Final = re.compile(rb"[{}]")
+LONGEST: Final = 65_536  # bytes of one function
+
+
+class _Block(NamedTuple):
+    """A block, with the names that it may have.  at: where what it belongs to begins."""
+
+    names: tuple[str, ...]
+    at: int
+    span: Span
+
+
+def extract(source: bytes, language: str) -> Facts:  # noqa: ARG001 - the interface has it
+    """Read one file: a BodiesFact."""
+    reader = reading(source)
+    whole = Source(reader.masked, reader.lines)
+    functions = list(islice(_functions(whole), MOST_FUNCTIONS))
+    alike = Counter(one.names[0] for one in functions)
+    own = frozenset(name for name, times in alike.items() if times == 1)
+    alone = not SURROUNDED.search(source)
+    bodies = [_body(whole, one, one.names[0], own) for one in functions if one.names[0] in own]
+    for block, is_whole in _tests(whole, reader):
+        for name in block.names:
+            body = _body(whole, block, name, own)
+            if alone and is_whole and (passes := _passes(whole, block, body)):
+                body["passes"] = passes
+            bodies.append(body)
+    found: BodiesFact = {"functions": bodies[:MOST_FUNCTIONS]}
+    return {**found}
+
+
+def _tests(source: Source, reader: Reader) -> Iterator[tuple[_Block, bool]]:
+    """Blocks of tests, of what may be one by a macro of the project, and of their parts; and whether it is a test."""
+    for test in reader.tests:
+        yield from ((block, "status" not in test) for block in _block(source, test, (test["name"],)))
+    for use in reader.uses:  # one of the arguments is the name
+        names = dict.fromkeys(title_of(one)[0] or one for one in use["arguments"][:4])
+        yield from ((block, False) for block in _block(source, use, tuple(names)))
+    for fact in (*reader.tests, *reader.uses):
+        for part in fact.get("parts", ()):
+            yield from ((block, False) for block in _block(source, part, (part["name"],)))
+
+
+def _block(source: Source, place: Place, names: tuple[str, ...]) -> Iterator[_Block]:
+    """The block of a test or of a part of one, if there is one."""
+    code, at = source.masked.code, source.lines[place["line"] - 1] + place["column"] - 1
+    opened = code.find(b"(", at)
+    split = spans(code, opened) if opened >= 0 else None
+    head = BLOCK.match(code, split[1]) if split is not None else None
+    if head is not None:
+        limit = source.lines[place["end"]] if place["end"] < len(source.lines) else len(code)
+        yield _Block(names, at, (head.end(), _end(code, head.end(), limit)))
+
+
+def _end(code: bytearray, begin: int, limit: int) -> int:
+    """Where a block ends, which was opened before `begin`."""
+    depth = 1
+    for found in BRACE.finditer(code, begin, limit):
+        depth += 1 if found[0] == b"{" else -1
+        if depth == 0:
+            return found.start()
+    return limit
+
+
+def _functions(source: Source) -> Iterator[_Block]:
+    """Functions and methods that are defined in a file."""
+    code, at = source.masked.code, 0
+    while (found := CALLING.search(code, at)) is not None:
+        at, name = found.end(), found[1].decode()
+        if name in WORDS or name.isupper():
+            continue
+        split = spans(code, found.end() - 1)
+        head = HEAD.match(code, split[1]) if split is not None else None
+        if head is not None:
+            at = _end(code, head.end(), min(len(code), head.end() + LONGEST))
+            yield _Block((name,), found.start(), (head.end(), at))
+
+
+def _body(source: Source, block: _Block, name: str, own: frozenset[str]) -> BodyFact:
+    reading = Reading()
+    _walk(source, block.span, reading, own)
+    return {
+        "name": name,
+        "line": source.line(block.at),
+        "end": source.line(block.span[1]),
+        "checks": reading.checks[:MOST_CHECKS],
+        "calls": list(reading.calls)[:MOST_CALLS],
+    }
+
+
+def _walk(source: Source, span: Span, reading: Reading, own: frozenset[str]) -> None:
+    """All macros and calls in a block."""
+    code = source.masked.code
+    for found in CALLING.finditer(code, *span):
+        name = found[1].decode()
+        if name in own:
+            reading.calls[name] = None
+        elif name in FAILS:
+            if _is_certain(code, span[0], found.start()):
+                reading.add(made(source.line(found.start()), "fails", literal=literal))
+        elif (name in CONDITIONS or name in MACROS or name in MATCHED or name == CALLED) and (
+            split := spans(code, found.end() - 1)
+        ) is not None:
+            for check in checks_of(source, name, split[0], source.line(found.start()), split[1]):
+                reading.add(check)
+        if len(reading.checks) >= MOST_CHECKS:
+            return
+
+
+def _is_certain(code: bytearray, begin: int, at: int) -> bool:
+    """Whether a statement stands in a block itself, and nothing decides on it."""
+    before = bytes(code[begin:at])
+    return before.count(b"{") == before.count(b"}") and before.rstrip()[-1:] in (b"", b";", b"}")
+
+
+def _passes(source: Source, block: _Block, body: BodyFact) -> Passes | None:
+    """Why a test passes whatever the code does: it is empty, or checks what is written there."""
+    code, head = source.code(block.span), source.masked.source[block.at : block.span[0]]
+    if not BARE.match(head) or any(mark in head for mark in (b"!", b"*", b"::")):
+        return None  # decorators may say that it has to fail
+    if b"#" in source.masked.source[block.span[0] : block.span[1]]:
+        return None
+    if not code.strip():
+        return "empty"
+    return "constant" if CONSTANT.fullmatch(code) and body["checks"] else None
