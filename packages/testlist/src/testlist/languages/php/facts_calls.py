@@ -65,6 +65,12 @@ def read(statement: Node, *, loop: bool, depth: int = 0) -> Iterator[CallFact]:
     yield item
 
 
+def title_of(statement: Node) -> str:
+    """The title of the test that a statement registers."""
+    call, chain = _unchained(next(named(statement), None))
+    return _title(list(_given(call)) if call is not None else [], chain)
+
+
 def _unchained(node: Node | None) -> tuple[Node | None, list[tuple[str, list[Node]]]]:
     """The call that a chain of methods begins with, and the methods in the order of calling."""
     chain: list[tuple[str, list[Node]]] = []

@@ -13,9 +13,13 @@ PHP: Final = Language(
             suffixes=("php",),
             grammar=Grammar("tree-sitter-php", "0.25.1", "tree_sitter_php", "language_php"),
             lenient=True,
+            bodies="php-bodies",
         ),
     ),
-    formats=(Format("phpunit.xml", "config_xml"),),
+    formats=(
+        Format("phpunit.xml", "config_xml"),
+        Format("php-bodies", "checks", syntax="php", lenient=True, on_demand=True),
+    ),
     hints=Hints(
         imports=DOTTED,
         texts=SLASHES,
