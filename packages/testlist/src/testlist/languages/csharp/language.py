@@ -13,9 +13,13 @@ CSHARP: Final = Language(
             suffixes=("cs",),
             grammar=Grammar("tree-sitter-c-sharp", "0.23.5", "tree_sitter_c_sharp"),
             lenient=True,
+            bodies="csharp-bodies",
         ),
     ),
-    formats=(Format("msbuild", "config_msbuild"),),
+    formats=(
+        Format("msbuild", "config_msbuild"),
+        Format("csharp-bodies", "checks", syntax="csharp", lenient=True, on_demand=True),
+    ),
     hints=Hints(
         imports=DOTTED,
         texts=SLASHES,
