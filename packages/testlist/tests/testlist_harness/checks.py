@@ -11,6 +11,15 @@ Read = Callable[[dict[str, str]], dict[str, Checks | None]]
 
 def only(found: Mapping[str, Checks | None]) -> list[dict[str, Any]]:
     """The checks of the only test, without their lines."""
-    [checks] = found.values()
+    [checks] = each(found)
     assert checks is not None
-    return [{key: value for key, value in check.items() if key != "line"} for check in checks.checks]
+    return checks
+
+
+def each(found: Mapping[str, Checks | None]) -> list[list[dict[str, Any]] | None]:
+    """The checks of each test in order, without their lines; None where nobody can say."""
+    return [None if one is None else [_without_line(check) for check in one.checks] for one in found.values()]
+
+
+def _without_line(check: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in check.items() if key != "line"}

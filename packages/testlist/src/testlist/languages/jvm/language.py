@@ -14,6 +14,7 @@ JVM: Final = Language(
             reader="facts_java",
             grammar=Grammar("tree-sitter-java", "0.23.5", "tree_sitter_java"),
             lenient=True,
+            bodies="java-bodies",
         ),
         Syntax(
             id="kotlin",
@@ -21,10 +22,18 @@ JVM: Final = Language(
             reader="facts_kotlin",
             grammar=Grammar("tree-sitter-kotlin", "1.1.0", "tree_sitter_kotlin"),
             lenient=True,
+            bodies="kotlin-bodies",
         ),
         Syntax(id="groovy", suffixes=("groovy",), reader="facts_groovy", lenient=True),
     ),
-    formats=(Format("jvm-build", "config_build_files"), Format("gradle-settings", "config_build_files")),
+    formats=(
+        Format("jvm-build", "config_build_files"),
+        Format("gradle-settings", "config_build_files"),
+        *(
+            Format(f"{syntax}-bodies", "checks", syntax=syntax, lenient=True, on_demand=True)
+            for syntax in ("java", "kotlin")
+        ),
+    ),
     hints=Hints(
         imports=DOTTED,
         texts=SLASHES,
