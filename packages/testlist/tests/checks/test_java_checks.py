@@ -98,6 +98,7 @@ CHAINS: Table = [
     ("verify(a).go(1);", {"relation": "called_with", "expected": "1", "value": 1, "subject": "a.go"}),
     ("verify(a, times(2)).go();", {"relation": "called", "subject": "a.go"}),
     ("verify(a, never()).go(any());", {"relation": "called", "negated": True, "subject": "a.go"}),
+    ("Mockito.verify(a).go();", {"relation": "called", "subject": "a.go"}),
     ("inOrder.verify(a).go();", {"relation": "called", "subject": "a.go"}),
     ("then(a).should().go();", {"relation": "called", "subject": "a.go"}),
     ("verifyNoMoreInteractions(a);", {"relation": "called", "negated": True, "subject": "a"}),
@@ -167,6 +168,29 @@ def test_an_annotation_says_what_has_to_be_thrown(read: Read, head: str, mark: s
     found = read({path: source.replace("@Test", mark)})
     assert only(found) == [check]
     assert [one.cannot_fail for one in found.values() if one] == [None]
+
+
+def test_functions_of_other_classes_of_the_repository_count_with_a_test_that_calls_them(read: Read) -> None:
+    folder = "src/test/java/shop"
+    found = read({
+        f"{folder}/ATest.java": (
+            f"package shop;\n{JUNIT4}import shop.tools.Checks;\nimport static shop.tools.Checks.full;\n"
+            "class ATest {\n  @Test\n  public void a() { Checks.open(a); full(a); Near.closed(a); Cart.of(1); }\n}\n"
+        ),
+        f"{folder}/tools/Checks.java": (
+            f"package shop.tools;\n{JUNIT4}public class Checks {{\n  public static void open(A a) {{ assertTrue(a.ok()); }}\n"
+            "  public static void full(A a) { assertNotNull(a); }\n}\n"
+        ),
+        f"{folder}/Near.java": f"package shop;\n{JUNIT4}class Near {{\n  static void closed(A a) {{ assertNull(a); }}\n}}\n",
+        "src/main/java/shop/Cart.java": "package shop;\nclass Cart {\n  static Cart of(int a) { return new Cart(); }\n}\n",
+    })["a"]  # fmt: skip
+    assert found is not None
+    assert [(one["by"], one["relation"], one["file"]) for one in found.checks] == [
+        ("Checks.open", "truthy", f"{folder}/tools/Checks.java"),
+        ("full", "none", f"{folder}/tools/Checks.java"),
+        ("Near.closed", "none", f"{folder}/Near.java"),
+    ]
+    assert "src/main/java/shop/Cart.java:Cart.of" in found.subjects
 
 
 def test_functions_that_a_test_calls_count_with_it(read: Read) -> None:

@@ -30,6 +30,7 @@ TABLE: Sequence[tuple[str, dict[str, Any]]] = [
     ("a.shouldBeInstanceOf<B>()", {"relation": "type", "subject": "a", "expected": "B"}),
     ("a should beOfType<B>()", {"relation": "type", "subject": "a", "expected": "B"}),
     ('a should startWith("x")', {"relation": "starts_with", "subject": "a", "expected": '"x"', "value": "x"}),
+    ("a should haveMaxLength(3)", {"relation": "custom", "subject": "a", "expected": "haveMaxLength(3)"}),
     ("a.shouldBeFalse()", {"relation": "truthy", "negated": True, "subject": "a"}),
     ("shouldThrow<E> { a() }", {"relation": "raises", "subject": "{ a() }", "expected": "E"}),
     ("verify { a.go(1) }", {"relation": "called_with", "expected": "1", "value": 1, "subject": "a.go"}),

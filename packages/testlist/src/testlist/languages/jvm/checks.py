@@ -38,6 +38,8 @@ def extract(source: bytes, language: str) -> Facts:
     known = origins(source, syntax, names.own)
     bodies = (_body(one, known, names) for one in every)
     found: BodiesFact = {"functions": [one for one in bodies if one is not None]}
+    if known.elsewhere:
+        found["imports"] = known.elsewhere
     return {**found}
 
 

@@ -71,7 +71,7 @@ def should(call: Call, origins: Origins) -> CheckFact | None:
         return by_matcher
     relation = FALSE_SHOULDS.get(word) or SHOULDS.get(word)
     if relation is None:
-        if not word or not (call.is_infix or origins.is_from(call.name, SHOULD_LIBRARIES)):
+        if not call.is_infix and not origins.is_from(call.name, SHOULD_LIBRARIES):
             return None
         relation = "custom"
     expected = call.kind or at(call.given, 0)

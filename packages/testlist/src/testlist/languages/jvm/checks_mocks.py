@@ -23,6 +23,7 @@ from testlist.languages.jvm.vocabulary_mocks import (
 from testlist.sandbox.syntax import line, text
 
 #: an object in whose order calls are verified
+IN_ORDER: Final = "org.mockito.InOrder"
 ORDER: Final = re.compile(r"(?i)\w*order\w*")
 PROPERTY: Final = "navigation_expression"
 
@@ -58,7 +59,8 @@ def _static(call: Call) -> CheckFact:
 def _is_mockito(call: Call, origins: Origins) -> bool:
     if call.owner is not None:
         owner = text(call.owner)
-        return owner.endswith("Mockito") or ORDER.fullmatch(owner) is not None
+        is_order = ORDER.fullmatch(owner) is not None or (owner.isidentifier() and origins.has(IN_ORDER))
+        return owner.endswith("Mockito") or is_order
     return call.name not in origins.own and not origins.is_foreign(call.name)
 
 

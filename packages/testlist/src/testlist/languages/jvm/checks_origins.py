@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 from testlist.languages.jvm import facts_header
@@ -11,6 +12,8 @@ from testlist.languages.jvm.vocabulary_checks import HINTS, HOMES, LIBRARIES, Or
 JAVA_IMPORT: Final = re.compile(rb"(?m)^[ \t]*+import[ \t]++(?:static[ \t]++)?(\w++(?:\.\w++)*+)(\.\*)?+[ \t]*+;")
 #: imports of one file that are looked at
 MOST: Final = 2_000
+#: packages that are no repository's own
+FOREIGN: Final = ("java.", "javax.", "kotlin.", "org.junit.", "org.mockito.", "org.hamcrest.", "org.assertj.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,12 @@ class Origins:
         if name in self.names:
             return self.names[name].startswith(beginnings)
         return name not in self.own and any(f"{star}.".startswith(beginnings) for star in self.stars)
+
+    @property
+    def elsewhere(self) -> dict[str, str]:
+        """Imported names that may be the repository's."""
+        others = ((name, whole) for name, whole in self.names.items() if not whole.startswith(FOREIGN))
+        return dict(islice(others, MOST))
 
     def has(self, *beginnings: str) -> bool:
         """Whether the file imports anything that begins so."""

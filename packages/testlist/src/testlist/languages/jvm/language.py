@@ -34,6 +34,7 @@ JVM: Final = Language(
             for syntax in ("java", "kotlin")
         ),
     ),
+    calls="resolve_calls",
     hints=Hints(
         imports=DOTTED,
         texts=SLASHES,
