@@ -70,6 +70,7 @@ CHAINS: Table = [
     ("then(total()).isEqualTo(3);", EQUAL),
     ("assertThat(a).isNotNull();", {"relation": "none", "negated": True, "subject": "a"}),
     ("assertThat(a).isZero();", {"relation": "equal", "subject": "a", "expected": "0", "value": 0}),
+    ('assertThat(a).isEqualTo("$b");', {"relation": "equal", "subject": "a", "expected": '"$b"', "value": "$b"}),
     ("assertThat(a).hasSize(3);", {"relation": "length", "subject": "a", "expected": "3", "value": 3}),
     ("assertThat(a).isInstanceOf(B.class);", {"relation": "type", "subject": "a", "expected": "B.class"}),
     ("assertThat(a).isCloseTo(0.3, within(0.1));", {**CLOSE, "tolerance": "within(0.1)"}),

@@ -25,6 +25,7 @@ TABLE: Sequence[tuple[str, dict[str, Any]]] = [
     ("total() shouldBe 3", EQUAL),
     ('a shouldNotBe "x"', {"relation": "equal", "negated": True, "subject": "a", "expected": '"x"', "value": "x"}),
     ("a shouldBe (0.3 plusOrMinus 0.1)", CLOSE),
+    ('a shouldBe "$b"', {"relation": "equal", "subject": "a", "expected": '"$b"'}),
     ("a.shouldContain(b)", {"relation": "contains", "subject": "a", "expected": "b"}),
     ("a.shouldNotBeEmpty()", {"relation": "empty", "negated": True, "subject": "a"}),
     ("a.shouldBeInstanceOf<B>()", {"relation": "type", "subject": "a", "expected": "B"}),

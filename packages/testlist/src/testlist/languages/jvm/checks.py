@@ -36,14 +36,15 @@ def extract(source: bytes, language: str) -> Facts:
     every = list(islice(functions(source, syntax), MOST_FUNCTIONS))
     names = names_of(every)
     known = origins(source, syntax, names.own)
-    bodies = (_body(one, known, names) for one in every)
+    quiet: dict[int, bool] = {}
+    bodies = (_body(one, known, names, quiet) for one in every)
     found: BodiesFact = {"functions": [one for one in bodies if one is not None]}
     if known.elsewhere:
         found["imports"] = known.elsewhere
     return {**found}
 
 
-def _body(function: Function, known: Origins, names: Names) -> BodyFact | None:
+def _body(function: Function, known: Origins, names: Names, quiet: dict[int, bool]) -> BodyFact | None:
     """The function; None if its body cannot be read and nobody knows whether it checks anything."""
     reading = _Reading(known, names)
     for check in expected_errors(function.node):
@@ -54,7 +55,7 @@ def _body(function: Function, known: Origins, names: Names) -> BodyFact | None:
         return None
     name = f"{function.name}({function.count})" if function.numbered in names.numbered else function.name
     found = reading.body(name, function.head, function.node)
-    if (passes := verdict(function, reading.checks)) is not None:
+    if (passes := verdict(function, reading.checks, quiet)) is not None:
         found["passes"] = passes
     return found
 

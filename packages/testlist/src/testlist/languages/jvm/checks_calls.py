@@ -193,8 +193,11 @@ def plain(node: Node | None) -> str:
 def literal(node: Node) -> Any:
     """The value of a literal; NOTHING for anything else."""
     raw = text(node)
-    if node.type == "string_literal" and not raw.startswith('"""') and "\\" not in raw and "$" not in raw:
-        return raw[1:-1]
+    if node.type == "string_literal" and not raw.startswith('"""') and "\\" not in raw:
+        is_whole = "$" not in raw or all(
+            child.type == "string_fragment" for child in node.named_children
+        )  # no template
+        return raw[1:-1] if is_whole else NOTHING
     if node.type in NUMBERS and raw.isdecimal() and int(raw) <= LARGEST:
         return int(raw)
     if node.type == "unary_expression" and raw[:1] == "-" and raw[1:].isdecimal() and int(raw[1:]) <= LARGEST:

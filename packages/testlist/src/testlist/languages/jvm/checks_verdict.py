@@ -23,11 +23,14 @@ BODIES: Final = frozenset({"class_body", "enum_class_body"})
 SUPERTYPES: Final = frozenset({"superclass", "super_interfaces", "delegation_specifiers", "type_parameters"})
 
 
-def verdict(function: Function, checks: Sequence[CheckFact]) -> Passes | None:
-    """Why a test passes; None if it may fail, or if nobody knows."""
+def verdict(function: Function, checks: Sequence[CheckFact], quiet: dict[int, bool]) -> Passes | None:
+    """Why a test passes; None if it may fail, or if nobody knows.
+
+    quiet: whether a class runs nothing around its tests, by the id of its node; what is found out is kept there.
+    """
     if not function.is_method or function.body is None or function.is_broken or len(function.classes) > 1:
         return None
-    if not is_alone(function):
+    if not _is_bare(function) or not all(_is_quiet(around, quiet) for around in function.classes):
         return None
     statements = _statements(function.body)
     if not statements:
@@ -54,18 +57,18 @@ def _statements(body: Node) -> list[Node]:
     return parts(body)
 
 
-def is_alone(function: Function) -> bool:
-    """Whether nothing runs around a method, and its annotations leave its meaning."""
-    parameters = next((one for one in function.node.named_children if one.type.endswith("parameters")), None)
-    if parts(parameters) or not _is_harmless(function.node):
-        return False
-    for around in function.classes:
+def _is_bare(function: Function) -> bool:
+    """Whether a method takes nothing, and its annotations leave its meaning."""
+    return not parts(function.parameters) and _is_harmless(function.node)
+
+
+def _is_quiet(around: Node, quiet: dict[int, bool]) -> bool:
+    """Whether a class runs nothing around its tests."""
+    if around.id not in quiet:
         members = [one for child in parts(around) if child.type in BODIES for one in parts(child)]
-        if around.type != "class_declaration" or any(True for _ in annotations(around)) or not _is_plain(around):
-            return False
-        if not all(member.type in METHODS and _is_member(member) for member in members):
-            return False
-    return True
+        is_plain = around.type == "class_declaration" and not any(True for _ in annotations(around))
+        quiet[around.id] = is_plain and _is_plain(around) and all(map(_is_member, members))
+    return quiet[around.id]
 
 
 def _is_harmless(node: Node) -> bool:
@@ -74,6 +77,9 @@ def _is_harmless(node: Node) -> bool:
 
 
 def _is_member(method: Node) -> bool:
+    """Whether a member of a class is a method that runs around no test."""
+    if method.type not in METHODS:
+        return False
     names = {name for name, _ in annotations(method)}
     return names <= HARMLESS and plain(method.child_by_field_name("name")) not in AROUND
 
