@@ -21,7 +21,7 @@ PARTS: Final = {
     "staged": "instead of a commit: what the next one has",
 }
 FLAGS: Final = {
-    "--checks": "say what each test checks, and which cannot fail (Python, JavaScript, Go, Ruby, Rust, Swift, C++)",
+    "--checks": "say what each test checks, and which cannot fail",
     "--exit-code": "exit with 1 if tests differ, or with --only if there are any; with 3 on errors",
     "--fail-on-empty": "exit with 1 if no test is listed",
     "--fail-on-skipped-files": "exit with 1 if a file could not be read",
