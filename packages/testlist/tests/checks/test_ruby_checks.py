@@ -34,6 +34,10 @@ def minitest(body: str) -> str:
         ("a.wont_be_nil", {"relation": "none", "negated": True, "subject": "a"}),
         ("flunk", {"relation": "fails"}),
         ("[1].each { |one| assert_equal one, a }", {"relation": "equal", "subject": "a", "expected": "one"}),
+        (
+            "Class.new { def call(a) = a.must_be_nil }.new.call(nil)",
+            {"relation": "none", "subject": "a", "nested": True},
+        ),
     ],
 )
 def test_a_statement_of_minitest_is_read_as(read: Read, statement: str, check: dict[str, Any]) -> None:
@@ -62,6 +66,9 @@ def test_a_statement_of_minitest_is_read_as(read: Read, statement: str, check: d
             "is_expected.to include('x')",
             {"relation": "contains", "subject": "is_expected", "expected": "'x'", "value": "x"},
         ),
+        ("should eq 3", {"relation": "equal", "expected": "3", "value": 3}),
+        ("should be > 3", {"relation": "greater", "expected": "3", "value": 3}),
+        ("should_not respond_to(:b)", {"relation": "has", "negated": True, "expected": ":b"}),
         ("a.should eq(nil)", {"relation": "equal", "subject": "a", "expected": "nil", "value": None}),
         ("expect(a).to be_ready", {"relation": "custom", "subject": "a"}),
     ],
@@ -69,6 +76,45 @@ def test_a_statement_of_minitest_is_read_as(read: Read, statement: str, check: d
 def test_a_statement_of_rspec_is_read_as(read: Read, statement: str, check: dict[str, Any]) -> None:
     source = f"RSpec.describe 'a' do\n  it 'b' do\n    {statement}\n  end\nend\n"
     assert only(read({"spec/a_spec.rb": source})) == [check]
+
+
+@pytest.mark.parametrize(
+    "example",
+    ["it { is_expected.to eq 3 }", "it do\n  is_expected\n    .to eq 3\nend", "specify(A, :b) { is_expected.to eq 3 }",
+     "it :works do is_expected.to eq 3 end", "it 'a' + 'b' do is_expected.to eq 3 end",
+     'it "says \\"a\\"" do is_expected.to eq 3 end', "it NAME do is_expected.to eq 3 end"],
+)  # fmt: skip
+def test_an_example_finds_its_body_whatever_its_title_is(read: Read, example: str) -> None:
+    [check] = only(read({"spec/a_spec.rb": f"RSpec.describe A do\n{example}\nend\n"}))
+    assert check["relation"] == "equal"
+
+
+def test_each_check_of_a_chain_has_the_line_of_its_own_word(read: Read) -> None:
+    chain = "proc do\n      a\n    end.must_raise(KeyError).\n      message.must_equal 'x'"
+    [found] = read({"test/a_test.rb": minitest(chain)}).values()
+    assert found is not None
+    assert sorted((one["line"], one["relation"]) for one in found.checks) == [(6, "raises"), (7, "equal")]
+
+
+def test_what_a_method_inside_of_a_test_calls_is_not_followed(read: Read) -> None:
+    source = minitest("Class.new { def call; same; end }").replace(
+        "\nend\n", "\n  def same\n    assert a\n  end\nend\n"
+    )
+    assert only(read({"test/a_test.rb": source})) == []
+
+
+def test_a_block_that_a_method_is_given_is_not_that_method(read: Read) -> None:
+    source = minitest("quietly { assert a }").replace("\nend\n", "\n  def test_b\n    quietly(&b)\n  end\nend\n")
+    found = read({"test/a_test.rb": source})
+    assert {name: len(one.checks) for name, one in found.items() if one} == {"test_a": 1, "test_b": 0}
+
+
+@pytest.mark.parametrize("statement", ["should 'work'", "should_not 'work'", "should", "should(:work) { a }"])
+def test_a_should_that_declares_a_test_is_no_check(read: Read, statement: str) -> None:
+    source = f"RSpec.describe 'a' do\n  it 'b' do\n    {statement}\n  end\nend\n"
+    found = read({"spec/a_spec.rb": source})["b"]
+    assert found is not None
+    assert found.checks == ()
 
 
 def test_methods_that_a_test_calls_count_with_it(read: Read) -> None:

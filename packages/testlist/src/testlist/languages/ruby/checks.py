@@ -8,9 +8,12 @@ from typing import Final
 from tree_sitter import Node
 
 from testlist.kit.bodies import MOST_FUNCTIONS, BodiesFact, BodyFact
-from testlist.kit.checking import Reading, made, said
+from testlist.kit.checking import Reading, made
 from testlist.languages.ruby.checks_calls import arguments, checked, literal
 from testlist.languages.ruby.facts import tree
+from testlist.languages.ruby.facts_calls import TITLES
+from testlist.languages.ruby.facts_literals import anonymous, titles
+from testlist.languages.ruby.vocabulary import EXAMPLES
 from testlist.model import Facts
 from testlist.sandbox.syntax import line, named, text
 
@@ -40,25 +43,23 @@ def _functions(node: Node, around: tuple[str, ...], depth: int, *, alone: bool) 
             name = ".".join((*around, text(head)))
             yield _body(child, head or child, name, child.child_by_field_name("body"), alone=alone)
         elif child.type == "call" and (block := child.child_by_field_name("block")) is not None and _is_titled(child):
-            yield _body(child, child, _title(child), block.child_by_field_name("body"), alone=alone)
+            yield _body(child, child, _title(child, block), block.child_by_field_name("body"), alone=alone)
         inner = (*around, text(child.child_by_field_name("name"))) if child.type in SCOPES else around
         base = text(child.child_by_field_name("superclass")).lstrip("< ") if child.type == "class" else ""
         yield from _functions(child, inner, depth + 1, alone=alone and base in BASES)
 
 
 def _is_titled(call: Node) -> bool:
-    """Whether it may declare a test: it stands alone, or takes a text first."""
+    """Whether it may declare a test: it stands alone, takes a text first, or has the name of an example."""
     given = arguments(call)
     return call.child_by_field_name("receiver") is None and (
-        not given or given[0].type in ("string", "simple_symbol", "chained_string")
+        not given or given[0].type in TITLES or text(call.child_by_field_name("method")) in EXAMPLES
     )
 
 
-def _title(call: Node) -> str:
-    first = next(iter(arguments(call)), None)
-    if first is None:
-        return text(call.child_by_field_name("method"))
-    return text(first)[1:-1] if first.type == "string" else said(first)
+def _title(call: Node, block: Node) -> str:
+    """The name that the inventory gives it."""
+    return titles(arguments(call), text(call.child_by_field_name("method"))) or anonymous(block)
 
 
 def _body(node: Node, head: Node, name: str, body: Node | None, *, alone: bool) -> BodyFact:
@@ -72,18 +73,28 @@ def _body(node: Node, head: Node, name: str, body: Node | None, *, alone: bool) 
 
 
 def _walk(node: Node, reading: Reading, depth: int) -> None:
-    if depth > DEEPEST or node.type in METHODS:
+    """What a node checks and calls.  A method in it is of another object, so what that one calls is not known."""
+    if depth > DEEPEST:
         return
-    if node.type == "call":
-        if (check := checked(node)) is not None:
-            reading.add(check)
-        elif node.child_by_field_name("receiver") is None:
-            reading.calls[f"self.{text(node.child_by_field_name('method'))}"] = None
-    elif node.type == "identifier" and node.parent is not None and node.parent.type in ("body_statement", "block_body"):
-        word = text(node)
-        if word == "flunk":
-            reading.add(made(line(node), "fails", literal=literal))
-        else:
-            reading.calls[f"self.{word}"] = None  # a method, called without arguments
+    if node.type in METHODS:
+        if (body := node.child_by_field_name("body")) is not None:
+            before, reading.nested = reading.nested, True
+            _walk(body, reading, depth + 1)
+            reading.nested = before
+        return
+    if (check := checked(node) if node.type == "call" else None) is not None:
+        reading.add(check)
+    elif (word := _called(node)) == "flunk":
+        reading.add(made(line(node), "fails", literal=literal))
+    elif word and not reading.nested:
+        reading.calls[f"self.{word}"] = None
     for child in named(node):
         _walk(child, reading, depth + 1)
+
+
+def _called(node: Node) -> str:
+    """The method of its own that a node calls; a word that stands alone is one, called without arguments."""
+    if node.type == "call" and node.child_by_field_name("receiver") is None:
+        return text(node.child_by_field_name("method"))
+    alone = node.parent is not None and node.parent.type in ("body_statement", "block_body")
+    return text(node) if alone and node.type == "identifier" else ""

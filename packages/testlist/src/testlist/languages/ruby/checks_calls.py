@@ -6,6 +6,7 @@ from tree_sitter import Node
 
 from testlist.kit.bodies import CheckFact
 from testlist.kit.checking import NOTHING, at, made, said
+from testlist.languages.ruby.facts_calls import TITLES
 from testlist.languages.ruby.vocabulary_checks import (
     ASSERTS,
     BEGINNINGS,
@@ -22,6 +23,9 @@ from testlist.sandbox.syntax import line, named, text
 
 #: methods that check without a word after `assert`
 PLAIN: Final = {"assert": False, "refute": True, "assert_not": True}
+SHOULD: Final = "should"
+#: what a declaration is given first, and no matcher is; `be > 3` is one
+WORDS: Final = TITLES - {"binary"}
 
 
 def arguments(call: Node) -> list[Node]:
@@ -32,6 +36,8 @@ def arguments(call: Node) -> list[Node]:
 def checked(call: Node) -> CheckFact | None:
     """The check that a call is; None if it is none."""
     method, receiver = text(call.child_by_field_name("method")), call.child_by_field_name("receiver")
+    if receiver is None and method in LINKS and method.startswith(SHOULD):
+        return _alone(call, negated=LINKS[method])
     if receiver is None or text(receiver) in ("self", "assert"):
         return _asserted(call, method)
     if method in LINKS:
@@ -63,7 +69,9 @@ def _asserted(call: Node, method: str) -> CheckFact | None:
 def _must(call: Node, receiver: Node, name: str, *, negated: bool) -> CheckFact:
     is_held = receiver.type == "call" and text(receiver).startswith(("_(", "value(", "expect("))
     subject = at(arguments(receiver), 0) if is_held else receiver
-    return _made(call, MUST.get(name, "custom"), subject, at(arguments(call), 0), negated=negated)
+    check = _made(call, MUST.get(name, "custom"), subject, at(arguments(call), 0), negated=negated)
+    check["line"] = line(call.child_by_field_name("method") or call)  # a chain may hold several, line by line
+    return check
 
 
 def _expected(call: Node, receiver: Node, *, negated: bool) -> CheckFact | None:
@@ -74,7 +82,7 @@ def _expected(call: Node, receiver: Node, *, negated: bool) -> CheckFact | None:
         given = arguments(receiver) if receiver.type == "call" else []
         block = receiver.child_by_field_name("block") if receiver.type == "call" else None
         subject = at(given, 0) or block or receiver
-    elif method.startswith("should"):
+    elif method.startswith(SHOULD):
         subject = receiver
     else:
         return None
@@ -84,7 +92,15 @@ def _expected(call: Node, receiver: Node, *, negated: bool) -> CheckFact | None:
     return _matched(call, subject, matcher, negated=negated)
 
 
-def _matched(call: Node, subject: Node, matcher: Node, *, negated: bool) -> CheckFact:
+def _alone(call: Node, *, negated: bool) -> CheckFact | None:
+    """`should eq b`, about the subject of the group; `should "work"` declares a test."""
+    matcher = at(arguments(call), 0)
+    if matcher is None or matcher.type in WORDS or call.child_by_field_name("block") is not None:
+        return None
+    return _matched(call, None, matcher, negated=negated)
+
+
+def _matched(call: Node, subject: Node | None, matcher: Node, *, negated: bool) -> CheckFact:
     if matcher.type == "binary":  # `be > 3`
         relation = OPERATORS.get(text(matcher.child_by_field_name("operator")), "custom")
         return _made(call, relation, subject, matcher.child_by_field_name("right"), negated=negated)
