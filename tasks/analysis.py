@@ -23,9 +23,9 @@ from app.domain.queues import Service
 from app.domain.repositories import Repository
 from app.services.analyses.analyse import KnownFacts, Taken, analyse
 from app.services.analyses.judge import LOOK, Branch, LookAtBranch, look
-from app.store.analyses.inventories import FileRow
 from tasks.base import FairTask
 from tasks.celery import app
+from tasks.file_rows import file_row
 from tasks.maintenance import FORGOTTEN
 from tasks.wiring import WorkerWiring, wired
 
@@ -74,14 +74,10 @@ def take(kit: WorkerWiring, repository: Repository, commit: str, known: KnownFac
     limits = GitLimits(wall_seconds=kit.settings.git_timeout.total_seconds())
     source, workdir = source_of(repository, kit.settings), kit.settings.home / "work"
     with fetched(source, commit, workdir=workdir, limits=limits, checkpoint=checkpoint) as fetched_repository:
-        found = inventory(fetched_repository, cache=_Cache(known), checkpoint=checkpoint)
+        found = inventory(fetched_repository, cache=_Cache(known), checkpoint=checkpoint, checks=True)
         committed_at = fetched_repository.committed_at()
     _refuse_more(kit.settings.max_tests, found)
-    files = (  # created one by one: as dicts, 100,000 tests take 100 MB
-        FileRow(file.path, file.blob_id, file.framework, [test.row() for test in file.tests], file.skipped, file.hints)
-        for file in found.files
-    )
-
+    files = map(file_row, found.files)  # created one by one: as dicts, 100,000 tests take 100 MB
     look = look_of(kit, repository, commit, lambda *_: checkpoint("saving", 0, 0))
     return Taken(files, found.summary(), committed_at, look)
 

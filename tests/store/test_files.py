@@ -100,9 +100,9 @@ def test_one_reading_counts_every_sort_in_all_and_under_the_filter(world: World)
         part = results.part(tx, analysis, TestFilter(kind="test"), [1], skip=1, most=2)
     assert (found.files, found.counts, found.directories) == ([1], [3], {".": 3})
     assert [tuple(Tally(**row)) for row in found.tallies] == [
-        ("go-testing", "active", "benchmark", False, 1, 0),
-        ("pytest", "active", "test", False, 2, 2),
-        ("pytest", "active", "test", True, 1, 0),
-        ("pytest", "skipped", "test", False, 1, 1),
+        ("go-testing", "active", "benchmark", False, "unknown", 1, 0),
+        ("pytest", "active", "test", False, "unknown", 2, 2),
+        ("pytest", "active", "test", True, "unknown", 1, 0),
+        ("pytest", "skipped", "test", False, "unknown", 1, 1),
     ]
     assert [row.test["name"] for row in part] == ["test_a", "test_b"]

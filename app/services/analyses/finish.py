@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import islice
 from uuid import UUID
@@ -18,7 +18,9 @@ from app.store.analyses.inventories import FileRow
 from app.store.core.unit_of_work import UnitOfWork, retried
 from app.store.jobs import events, messages, quota
 
-BATCH = 32  # lists per statement while saving: about 500 files, or 1 MB of JSON
+BATCH = 32  # lists per statement while saving: about 500 files, or a few MB of JSON
+#: Letters of JSON after which a statement has no further list.
+MOST_LETTERS = 8_000_000
 
 
 def save(uow: UnitOfWork, files: Iterable[FileRow], policy: Policy) -> Listing:
@@ -28,10 +30,19 @@ def save(uow: UnitOfWork, files: Iterable[FileRow], policy: Policy) -> Listing:
     """
     listing: list[bytes] = []
     lists = file_lists.lists(files, policy.parser_version)
-    while batch := list(islice(lists, BATCH)):
+    while batch := list(_batch(lists)):
         _save(uow, batch, policy)
         listing += [one.digest for one in batch]
     return listing
+
+
+def _batch(lists: Iterator[FileList]) -> Iterator[FileList]:
+    letters = 0
+    for one in islice(lists, BATCH):
+        yield one
+        letters += one.letters
+        if letters > MOST_LETTERS:
+            return
 
 
 @retried

@@ -20,12 +20,16 @@ from app.store.results.results import TestFilter
 
 
 class Tally(NamedTuple):
-    """How many tests there are of one kind.  tests: of all; matching: under the filter."""
+    """How many tests there are of one kind.
+
+    checks: as of a TestFilter; tests: of all; matching: under the filter.
+    """
 
     framework: str
     status: str
     kind: str
     conditional: bool
+    checks: str
     tests: int
     matching: int
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from uuid import UUID
 
 from app.domain.histories_of_tests import Sighting, TestPeriod, periods
-from app.domain.inventories import Test
+from app.domain.inventories import Checked, Test
 from app.errors import NotFound
 from app.services.jobs.visibility import check_completed
 from app.services.results import other_commits
@@ -16,6 +16,7 @@ from app.store.accounts.users import Account
 from app.store.analyses.analyses import AnalysisRow
 from app.store.analyses.other_results import OtherCommitRow
 from app.store.core.unit_of_work import UnitOfWork
+from app.store.results import checks as checks_of_tests
 from app.store.results import histories_of_tests
 from app.store.results.histories_of_tests import TestHistoryRow
 
@@ -37,13 +38,15 @@ class TestPlace:
 class TestHistory:
     """A test with what is known of it in other commits.
 
-    tests: of this result, by line, at least one; commits: oldest first, this result's among them; periods: of the same
-    commits, newest first; is_cut: MOST commits were read, so there may be older ones.
+    tests: of this result, by line, at least one; checks: what each of them checks, None where it is not known; commits:
+    oldest first, this result's among them; periods: of the same commits, newest first; is_cut: MOST commits were read, so
+    there may be older ones.
     """
 
     __test__ = False
 
     tests: Sequence[Test]
+    checks: Sequence[Checked | None]
     commits: Sequence[Sighting]
     periods: Sequence[TestPeriod]
     is_cut: bool
@@ -65,12 +68,15 @@ def read_test_history(
                 tx, [record.id, *(row.id for row in others)], place.file, place.suites, place.name
             )
         }
+        checks = checks_of_tests.of_file(tx, record.id, place.file, suites=place.suites, name=place.name)
     if job_id not in found or not found[job_id].tests:
         raise NotFound("This result has no such test")
     every: list[AnalysisRow | OtherCommitRow] = [record, *others]
     every.sort(key=lambda row: (row.ordered_at, row.completed_at))
     commits = [_sighting(row, found.get(row.id)) for row in every]
-    return TestHistory(found[job_id].tests or [], commits, periods(commits), is_cut=len(commits) == MOST)
+    tests = found[job_id].tests or []
+    known = [row.checks for row in checks] or [None] * len(tests)
+    return TestHistory(tests, known, commits, periods(commits), is_cut=len(commits) == MOST)
 
 
 def _sighting(row: AnalysisRow | OtherCommitRow, found: TestHistoryRow | None) -> Sighting:

@@ -8,23 +8,24 @@ from datetime import datetime
 from typing import NamedTuple, Protocol
 from uuid import UUID
 
-from app.domain.inventories import Test
+from app.domain.inventories import Checked, Test
 from app.services.jobs.visibility import check_completed, check_visible
 from app.services.results import cursors
 from app.store.accounts.users import Account
 from app.store.analyses import analyses
 from app.store.core.unit_of_work import UnitOfWork
-from app.store.results import results
+from app.store.results import checks, results
 from app.store.results.results import TestFilter
 
 PAGE, MOST = 100, 1000  # rows of a page: default, maximum
 
 
 class TestInFile(NamedTuple):
-    """A test and the path of its file."""
+    """A test and the path of its file.  checked: what it checks, None where it is not known or was not asked for."""
 
     file: str
     test: Test
+    checked: Checked | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +52,12 @@ def page(
     cursor: str | None = None,
     limit: int = PAGE,
     within: Within | None = None,
+    with_checks: bool = False,
     now: datetime,
 ) -> TestsPage:
     """One page of tests.  within: which files contain it; without it, files are read until the page is full.
 
+    with_checks: what each test checks, if the filter names one file.
     Raises: NotFound, Conflict while the analysis has not completed, InvalidInput for a broken cursor.
     """
     after = cursors.read(cursor)
@@ -64,9 +67,11 @@ def page(
             rows = results.page(tx, job_id, wanted, after=after, most=limit + 1)
         else:
             rows = results.part(tx, job_id, wanted, within.behind(after[0], limit + 1), after=after, most=limit + 1)
+        checked = checks.of_file(tx, job_id, wanted.file) if with_checks and wanted.file is not None else []
+    known = {row.position: row.checks for row in checked}
     last = rows[limit - 1] if len(rows) > limit else None
     return TestsPage(
-        [TestInFile(row.path, row.test) for row in rows[:limit]],
+        [TestInFile(row.path, row.test, known.get(row.position)) for row in rows[:limit]],
         cursors.write(last.ordinal, last.position) if last else None,
     )
 

@@ -25,6 +25,11 @@ class FileList(NamedTuple):
     digest: bytes
     files: tuple[StoredFile, ...]
 
+    @property
+    def letters(self) -> int:
+        """The size of its JSON."""
+        return sum(len(file.tests) + len(file.hints) + len(file.checks or "") for file in self.files)
+
 
 # A list that no analysis has yet must outlive the job that stored it, so pruning skips what was used within a day.
 # Noting the use once an hour is enough, and writes almost nothing.  A list that is being deleted is waited for, and is

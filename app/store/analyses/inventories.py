@@ -12,8 +12,11 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import text
 
+from app.domain.inventories import Checked
 from app.store.core.unit_of_work import OvertakenError, Tx
 
+#: Letters of one file's checks that are stored: thousands of tests may call a function with a hundred checks.
+MOST_LETTERS = 500_000
 #: NUL as JSON writes it; after an escaped backslash the same letters are plain text.
 _NUL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
 
@@ -22,7 +25,8 @@ _NUL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
 class FileRow:
     """One candidate file of an analysis.
 
-    tests: rows as JSON; skipped: reason code, and then no tests; hints: what it imports and calls, 30 at most.
+    tests: rows as JSON; skipped: reason code, and then no tests; hints: what it imports and calls, 30 at most; checks:
+    what each test checks, None where it is not known.
     """
 
     path: str
@@ -31,6 +35,7 @@ class FileRow:
     tests: Sequence[Mapping[str, Any]]
     skipped: str | None
     hints: Sequence[str] = ()
+    checks: Sequence[Checked | None] = ()
 
     @property
     def counted(self) -> int:
@@ -39,7 +44,11 @@ class FileRow:
 
 
 class StoredFile(NamedTuple):
-    """A file as it is stored.  tests, hints: JSON; digest: of all three, to recognise equal rows."""
+    """A file as it is stored.
+
+    tests, hints, checks: JSON, checks None if nothing is known of any test; digest: of all of it, to recognise equal
+    rows.
+    """
 
     path: str
     blob_id: str
@@ -49,6 +58,7 @@ class StoredFile(NamedTuple):
     hints: str
     skipped: str | None
     digest: bytes
+    checks: str | None = None
 
 
 _LOAD_FACTS = text("""
@@ -64,11 +74,12 @@ _STORE_FACTS = text("""
      ORDER BY blob_id, language  -- two workers storing the same blobs must not deadlock
     ON CONFLICT DO NOTHING""")
 _STORE_FILES = text("""
-    INSERT INTO file_inventories (blob_id, parser_version, digest, framework, tests, total_tests, hints)
-    SELECT blob_id, :parser_version, digest, framework, tests::jsonb, total_tests, hints::jsonb
+    INSERT INTO file_inventories (blob_id, parser_version, digest, framework, tests, total_tests, hints, checks)
+    SELECT blob_id, :parser_version, digest, framework, tests::jsonb, total_tests, hints::jsonb, checks::jsonb
       FROM unnest(CAST(:blob_ids AS text[]), CAST(:digests AS bytea[]), CAST(:frameworks AS text[]),
-                  CAST(:tests AS text[]), CAST(:totals AS integer[]), CAST(:hints AS text[]))
-           AS f(blob_id, digest, framework, tests, total_tests, hints)
+                  CAST(:tests AS text[]), CAST(:totals AS integer[]), CAST(:hints AS text[]),
+                  CAST(:checks AS text[]))
+           AS f(blob_id, digest, framework, tests, total_tests, hints, checks)
      ORDER BY blob_id, digest
     ON CONFLICT DO NOTHING""")
 
@@ -112,15 +123,17 @@ def store_facts(
 def written(file: FileRow) -> StoredFile:
     """Write a file's tests as JSON, once: 1.2 s for 200,000 tests (2026-11).
 
-    Without hints, the digest is the same as before hints existed, so that such rows are reused.
+    Without hints and checks, the digest is the same as before they existed, so that such rows are reused.
     """
     tests, hints = (
         _json([{k: v for k, v in test.items() if k != "file"} for test in file.tests]),
         _json(list(file.hints)),
     )
+    checks = _checks_json(file.checks)
     content = f"{file.framework}\n{tests}" + (f"\n{hints}" if file.hints else "")
+    content += f"\nchecks {checks}" if checks is not None else ""
     digest = b"" if file.skipped is not None else hashlib.sha256(content.encode()).digest()
-    return StoredFile(file.path, file.blob_id, file.framework, tests, file.counted, hints, file.skipped, digest)
+    return StoredFile(file.path, file.blob_id, file.framework, tests, file.counted, hints, file.skipped, digest, checks)
 
 
 def store_files(tx: Tx, files: Iterable[StoredFile], parser_version: str) -> None:
@@ -137,11 +150,22 @@ def store_files(tx: Tx, files: Iterable[StoredFile], parser_version: str) -> Non
         tests=[f.tests for f in read.values()],
         totals=[f.counted for f in read.values()],
         hints=[f.hints for f in read.values()],
+        checks=[f.checks for f in read.values()],
         parser_version=parser_version,
         **key,
     )
     if tx.run(_LOCK_FILES, parser_version=parser_version, **key).rowcount < len(read):
         raise OvertakenError
+
+
+def _checks_json(checks: Sequence[Checked | None]) -> str | None:
+    """One element for each test; null for those that no longer fit."""
+    left, said = MOST_LETTERS, list[str]()
+    for one in checks:
+        letters = "null" if one is None else _json(one)
+        said.append(letters if len(letters) <= left else "null")
+        left -= len(said[-1])
+    return f"[{','.join(said)}]" if any(one != "null" for one in said) else None
 
 
 def _json(value: object) -> str:

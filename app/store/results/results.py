@@ -18,7 +18,8 @@ class TestFilter:
     """The filter of a listing.
 
     q: part of a suite or test name, path: part of the path, about: part of one of the file's hints; ignoring case.
-    file: the whole path; conditional: whether the test runs only under a condition.
+    file: the whole path; conditional: whether the test runs only under a condition; checks: some, none, which is of
+    tests that cannot fail, or unknown.
     """
 
     __test__ = False
@@ -31,6 +32,7 @@ class TestFilter:
     conditional: bool | None = None
     about: str | None = None
     file: str | None = None
+    checks: str | None = None
 
 
 _TESTS = """
@@ -41,13 +43,18 @@ _TESTS = """
 # Searched in the array's text.  The part is written as in JSON (`as_json`), so it cannot match across two hints.
 ABOUT = "(CAST(:about AS text) IS NULL OR strpos(lower(CAST(i.hints AS text)), lower(:about)) > 0)"
 PATH = "(CAST(:path AS text) IS NULL OR strpos(lower(f.path), lower(:path)) > 0)"
-# Results of older rules lack the last two members.
+# Results of older rules lack these members.
 _KIND, _CONDITIONAL = "coalesce(t.test->>'kind', 'test')", "coalesce(t.test->>'conditional' = 'true', false)"
+# Whether a test checks something.  A test without a check that was found, and that may fail, may have others.
+_CHECKS = """
+    CASE WHEN t.test->>'cannot_fail' IS NOT NULL THEN 'none' WHEN t.test->'check_count' > '0' THEN 'some'
+         ELSE 'unknown' END"""
 _MATCHES = f"""
            (CAST(:status AS text) IS NULL OR t.test->>'status' = :status)
        AND (CAST(:framework AS text) IS NULL OR t.test->>'framework' = :framework)
        AND (CAST(:kind AS text) IS NULL OR {_KIND} = :kind)
        AND (CAST(:conditional AS boolean) IS NULL OR {_CONDITIONAL} = :conditional)
+       AND (CAST(:checks AS text) IS NULL OR {_CHECKS} = :checks)
        AND {PATH} AND {ABOUT} AND (CAST(:file AS text) IS NULL OR f.path = :file)
        AND (CAST(:q AS text) IS NULL
             OR strpos(lower(concat_ws(' ', t.test->>'name', t.test->>'suites')), lower(:q)) > 0)"""
@@ -84,12 +91,12 @@ _PATHS = text(f"""
 _OUTLINE = text(f"""
     WITH sorts AS MATERIALIZED (
         SELECT f.ordinal, t.test->>'framework' AS framework, t.test->>'status' AS status, {_KIND} AS kind,
-               {_CONDITIONAL} AS conditional, count(*) AS tests, count(*) FILTER (WHERE {_MATCHES}) AS matching,
-               f.path
-        {_TESTS} GROUP BY 1, 2, 3, 4, 5, f.path),
+               {_CONDITIONAL} AS conditional, {_CHECKS} AS checks, count(*) AS tests,
+               count(*) FILTER (WHERE {_MATCHES}) AS matching, f.path
+        {_TESTS} GROUP BY 1, 2, 3, 4, 5, 6, f.path),
     tallies AS (
-        SELECT framework, status, kind, conditional, sum(tests) AS tests, sum(matching) AS matching
-          FROM sorts GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4),
+        SELECT framework, status, kind, conditional, checks, sum(tests) AS tests, sum(matching) AS matching
+          FROM sorts GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5),
     files AS MATERIALIZED (
         SELECT ordinal, sum(matching) AS matching FROM sorts GROUP BY 1 HAVING sum(matching) > 0 ORDER BY 1),
     directories AS (
@@ -142,8 +149,9 @@ class PathRow(NamedTuple):
 class OutlineRow(NamedTuple):
     """The numbers of tests that a filter finds.
 
-    tallies: of each framework, status, kind and condition, how many tests there are and how many match; files: ordinals
-    of files with matching tests; counts: how many each has; directories: how many each has that are no subtests.
+    tallies: of each framework, status, kind, condition and state of checks, how many tests there are and how many
+    match; files: ordinals of files with matching tests; counts: how many each has; directories: how many each has that
+    are no subtests.
     """
 
     tallies: list[dict[str, Any]]

@@ -108,6 +108,7 @@ COUNTS: Mapping[str, Callable[[int], str]] = {
     "byte": lambda n: ngettext("%(num)s byte", "%(num)s bytes", n),
     "case": lambda n: ngettext("%(num)s case", "%(num)s cases", n),
     "change": lambda n: ngettext("%(num)s change", "%(num)s changes", n),
+    "check": lambda n: ngettext("%(num)s check", "%(num)s checks", n),
     "commit": lambda n: ngettext("%(num)s commit", "%(num)s commits", n),
     "day": lambda n: ngettext("%(num)s day", "%(num)s days", n),
     "dead letter": lambda n: ngettext("%(num)s dead letter", "%(num)s dead letters", n),

@@ -143,6 +143,10 @@ class Narrowed(Query):
     framework: Plain | None = None
     kind: Annotated[Plain | None, Field(description="test, benchmark, example, fuzz or subtest")] = None
     conditional: Annotated[bool | None, Field(description="Whether the test runs only under a condition")] = None
+    checks: Annotated[
+        Literal["some", "none", "unknown"] | None,
+        Field(description="Whether the test checks something; none: it is known that the test cannot fail"),
+    ] = None
     path: Annotated[Plain | None, Field(description="Part of the file's path, ignoring case")] = None
     q: Annotated[Plain | None, Field(description="Part of a suite's or test's name, ignoring case")] = None
     about: Annotated[Plain | None, Field(description="Part of a hint of the file, ignoring case")] = None
@@ -153,7 +157,7 @@ class Narrowed(Query):
         texts = {
             name: getattr(self, name) or None for name in ("status", "framework", "path", "q", "kind", "about", "file")
         }
-        return TestFilter(**texts, conditional=self.conditional)
+        return TestFilter(**texts, conditional=self.conditional, checks=self.checks)
 
     def narrowed(self) -> dict[str, str]:
         """The active filters, as parameters of an address."""

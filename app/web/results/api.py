@@ -44,9 +44,14 @@ def list_tests(job_id: UUID, query: TestsQuery) -> dict[str, Any] | Response:
     wanted, limit = query.filter(), query.limit or read_tests.PAGE
     outline = outlined(job_id, viewer, wanted)
     page = read_tests.page(
-        services.uow, job_id, viewer, wanted, cursor=query.cursor, limit=limit, within=outline, now=utc_now()
-    )
-    return {"items": [exports.test_json(test) for test in page.tests], "next": page.next, "total": outline.total}
+        services.uow, job_id, viewer, wanted, cursor=query.cursor, limit=limit, within=outline, with_checks=True,
+        now=utc_now(),
+    )  # fmt: skip
+    return {
+        "items": [{**exports.test_json(test), **(test.checked or {})} for test in page.tests],
+        "next": page.next,
+        "total": outline.total,
+    }
 
 
 @api.get("/analyses/<uuid:job_id>/files")

@@ -28,6 +28,8 @@ from app.web.limits.read_costs import EXPORT_PATIENCE, LIGHT, PER_UNIT, exported
 ExportRow = dict[str, Any]
 ExportRows = Iterator[ExportRow]
 
+#: Of the CSV: new ones come last.
+CELLS = (*COLUMNS, "check_count", "cannot_fail")
 #: Why a test of a JUnit export has no outcome, unless its own source skips it.
 NOT_RUN = "not run: inventory only"
 
@@ -85,9 +87,9 @@ def test_json(found: TestInFile) -> dict[str, Any]:
 
 def as_csv(rows: ExportRows) -> Iterator[str]:
     """RFC 4180 with a header line; cells that look like formulas are turned into text."""
-    yield csv_line(COLUMNS)
+    yield csv_line(CELLS)
     for row in rows:
-        yield csv_line(_cell(row.get(column)) for column in COLUMNS)
+        yield csv_line(_cell(row.get(column)) for column in CELLS)
 
 
 def as_ndjson(rows: ExportRows) -> Iterator[str]:

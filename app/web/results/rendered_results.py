@@ -29,12 +29,14 @@ SUBTEST = "subtest"
 class ResultCounts:
     """Numbers of tests; subtests only where they are named.
 
-    frameworks: framework -> status -> tests; conditional: tests that run only under a condition.
+    frameworks: framework -> status -> tests; conditional: tests that run only under a condition; checks: by whether
+    tests check something.
     """
 
     statuses: Counter[str] = field(default_factory=Counter)
     frameworks: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     kinds: Counter[str] = field(default_factory=Counter)
+    checks: Counter[str] = field(default_factory=Counter)
     conditional: int = 0
 
     @property
@@ -57,11 +59,12 @@ class ResultCounts:
         found, conditional = cls(), 0
         for row, tests in counted:
             found.kinds[row.kind] += tests
+            found.checks[row.checks] += tests
             conditional += tests if row.conditional else 0
             if row.kind != SUBTEST:
                 found.statuses[row.status] += tests
                 found.frameworks[row.framework][row.status] += tests
-        return cls(found.statuses, found.frameworks, found.kinds, conditional)
+        return cls(found.statuses, found.frameworks, found.kinds, found.checks, conditional)
 
 
 def rendered_tests(job: Job, query: SheetQuery) -> Markup:

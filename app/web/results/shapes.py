@@ -2,12 +2,40 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from app.services.results.read_files import FilePage
 from app.web.core.shapes import Shape, Whole
 
 
+class CheckShape(Shape):
+    """One check of a test.
+
+    relation: between subject and expected, which are source; negated: it must not hold; value: of expected, if that is
+    a literal; message: a pattern that a raised error must match; idle: why it decides nothing; nested: in a function
+    inside of the test; by: the call that leads to it, and file: where it is, if in another file.
+    """
+
+    line: int | None = None
+    relation: str
+    negated: bool = False
+    subject: str | None = None
+    expected: str | None = None
+    value: Any = None
+    tolerance: str | None = None
+    message: str | None = None
+    idle: str | None = None
+    nested: bool = False
+    by: str | None = None
+    file: str | None = None
+
+
 class TestShape(Shape):
-    """One test definition."""
+    """One test definition.
+
+    check_count: checks that decide something, also in functions that the test calls; cannot_fail: why it passes
+    whatever the code does.  Both are null where that is not known.
+    """
 
     __test__ = False
 
@@ -22,6 +50,19 @@ class TestShape(Shape):
     cases: int | None = None
     column: int | None = None
     dynamic: bool = False
+    check_count: int | None = None
+    cannot_fail: str | None = None
+
+
+class ListedTestShape(TestShape):
+    """A test of a list.
+
+    checks, subjects: what it checks, and what it calls of the repository; null if the list is not that of one `file`,
+    or where it is not known.
+    """
+
+    checks: list[CheckShape] | None = None
+    subjects: list[str] | None = None
 
 
 class TestPageShape(Shape):
@@ -29,7 +70,7 @@ class TestPageShape(Shape):
 
     __test__ = False
 
-    items: list[TestShape]
+    items: list[ListedTestShape]
     next: str | None
     total: int
 

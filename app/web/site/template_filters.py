@@ -21,6 +21,7 @@ from app.web.jobs import job_words
 from app.web.jobs.icons import icon_of, icons
 from app.web.jobs.job_json import links
 from app.web.operations import console_words
+from app.web.results import check_words
 from app.web.results.links import line_link, test_link
 from app.web.site import charts
 
@@ -44,6 +45,7 @@ def init(app: APIFlask) -> None:
         "links": links_of, "change": change, "counted": counted, "breakable": breakable, "seconds": seconds,
         "status": status, "by_code": by_code, "language": languages.language_name, "failure": job_words.failure,
         "wait": job_words.waiting, "refusal": refusals.detail_of, "refusal_title": refusals.title_of,
+        "check_sentence": check_words.check_sentence,
     }  # fmt: skip
     env.globals |= {
         "STATES": page_words.STATES, "EVENTS": page_words.EVENTS, "PHASES": page_words.PHASES,
@@ -52,6 +54,7 @@ def init(app: APIFlask) -> None:
         "SPECIFICATION_GROUPS": page_words.SPECIFICATION_GROUPS,
         "icon_of": icon_of, "icons": icons, "SORTS": page_words.SORTS, "SIGHTINGS": page_words.SIGHTINGS,
         "COUNTED": COUNTED, "test_link": test_link,
+        "CHECKED": check_words.CHECKED, "CANNOT_FAIL": check_words.CANNOT_FAIL, "IDLE": check_words.IDLE,
         "HEADINGS": console_words.HEADINGS, "VERDICTS": console_words.VERDICTS,
         "asset": asset, "line_url": line_url, "is_theirs": THEIRS.__contains__, "directories": directories,
         "bars": charts.bars, "meter": charts.meter, "shares": charts.shares, "columns": charts.columns,

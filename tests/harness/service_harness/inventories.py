@@ -19,9 +19,20 @@ def a_test(
     }  # fmt: skip
 
 
-def file(path: str, *tests: dict[str, Any], skipped: str | None = None, hints: tuple[str, ...] = ()) -> FileRow:
+def file(
+    path: str,
+    *tests: dict[str, Any],
+    skipped: str | None = None,
+    hints: tuple[str, ...] = (),
+    checks: tuple[dict[str, Any] | None, ...] = (),
+) -> FileRow:
     blob_id = hashlib.sha1(path.encode(), usedforsecurity=False).hexdigest()
-    return FileRow(path, blob_id, "pytest", tests, skipped, hints)
+    return FileRow(path, blob_id, "pytest", tests, skipped, hints, checks)
+
+
+def checked(*checks: dict[str, Any], subjects: tuple[str, ...] = ()) -> dict[str, Any]:
+    """What a test checks, as it is stored."""
+    return {"checks": list(checks), "subjects": list(subjects)}
 
 
 def inventory() -> list[FileRow]:

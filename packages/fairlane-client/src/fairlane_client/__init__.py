@@ -8,6 +8,7 @@ from fairlane_client.errors import ClientError, RefusedError, UnreachableError
 from fairlane_client.shapes import (
     FINAL,
     ChangedTest,
+    Check,
     Comparison,
     Failure,
     Job,
@@ -26,6 +27,7 @@ from fairlane_client.shapes import (
 __all__ = [
     "FINAL",
     "ChangedTest",
+    "Check",
     "Client",
     "ClientError",
     "Comparison",

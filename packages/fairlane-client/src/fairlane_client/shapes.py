@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, TypedDict
+from typing import Any, Final, TypedDict
 
 #: statuses after which a job does not change
 FINAL: Final = frozenset({"completed", "failed", "cancelled"})
@@ -88,8 +88,32 @@ class Job(TypedDict):
     links: dict[str, str]
 
 
+class Check(TypedDict):
+    """One check of a test.
+
+    relation: between subject and expected, which are source; negated: it must not hold; value: of expected, if that is
+    a literal; idle: why it decides nothing; by: the call that leads to it, and file: where it is, if in another file.
+    """
+
+    line: int | None
+    relation: str
+    negated: bool
+    subject: str | None
+    expected: str | None
+    value: Any
+    tolerance: str | None
+    message: str | None
+    idle: str | None
+    nested: bool
+    by: str | None
+    file: str | None
+
+
 class Test(TypedDict):
-    """One test definition."""
+    """One test definition.
+
+    check_count: checks that decide something; cannot_fail: why it passes whatever the code does; None: not known.
+    """
 
     file: str
     framework: str
@@ -101,12 +125,24 @@ class Test(TypedDict):
     cases: int | None
     column: int | None
     dynamic: bool
+    check_count: int | None
+    cannot_fail: str | None
+
+
+class ListedTest(Test):
+    """A test of a list.
+
+    checks, subjects: what it checks and calls, None if the list is not that of one file, or where it is not known.
+    """
+
+    checks: list[Check] | None
+    subjects: list[str] | None
 
 
 class TestPage(TypedDict):
     """Some tests.  next: the cursor of the following page, None on the last one."""
 
-    items: list[Test]
+    items: list[ListedTest]
     next: str | None
     total: int
 
