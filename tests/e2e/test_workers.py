@@ -33,10 +33,10 @@ def test_a_submitted_repository_is_analysed_and_its_tests_are_listed(system: Sys
     assert job["status"] == "completed", job["error"]
     now = datetime.now(UTC)
     found = read_tests.page(system.world.uow, job_id, None, TestFilter(), now=now).tests
-    assert [(file, test["framework"], test["name"]) for file, test in found] == [
-        ("cart_test.go", "go-testing", "TestCart"),
-        ("tests/test_cart.py", "pytest", "test_is_empty"),
-        ("web/cart.test.ts", "vitest", "adds"),
+    assert [(file, test["framework"], test["name"], test["cannot_fail"]) for file, test, _ in found] == [
+        ("cart_test.go", "go-testing", "TestCart", "empty"),
+        ("tests/test_cart.py", "pytest", "test_is_empty", "empty"),
+        ("web/cart.test.ts", "vitest", "adds", "empty"),
     ]
     listed = read_files.files(system.world.uow, job_id, None, now=now).items
     assert [file.file for file in listed if file.skipped] == ["tests/test_garbage.py"]

@@ -73,5 +73,5 @@ def test_the_service_and_its_own_packages_are_found_without_make(tmp_path: Path)
         pytest.skip(f"pip reaches no index ({found[0]})")
     assert done.returncode == 0, done.stderr
     [line] = [line for line in done.stdout.splitlines() if line.startswith("Would install ")]
-    ours = {f"fairlane-{VERSION}", "celery-durable-0.2.0", "fairlane-client-0.1.0", "testlist-0.2.0"}
+    ours = {f"fairlane-{VERSION}", "celery-durable-0.2.0", "fairlane-client-0.2.0", "testlist-0.2.0"}
     assert ours <= set(line.split())

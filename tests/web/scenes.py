@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 from playwright.sync_api import Page
 from service_harness.application import POLICY, Web, commit_of
-from service_harness.inventories import a_test, file
+from service_harness.inventories import a_test, checked, file
 from sqlalchemy import text
 
 from app.domain.plans import Tier
@@ -24,6 +24,7 @@ from app.store.jobs import heartbeats
 #: Of an owner and a repository, as long as GitHub allows.
 LONG = "the-service-that-sells-everything-in-the-shop-" + "of_every_merchant_" * 3
 OWNER = "a-company-with-a-long-name-and-a-suffix"
+CANNOT_FAIL = ("empty", "no_check", "constant", "unreachable", "ignored")
 STATUSES = ("active", "skipped", "todo", "focused", "xfail")
 FRAMEWORKS = ("pytest", "unittest", "playwright", "go-testing", "microsoft.testing", "spock", "jest", "xunit", "catch2")
 MILLIONS = {"tests": 1_234_567, "files": 98_765, "suites": 43_210}
@@ -113,6 +114,7 @@ def rich_files(many: int = 900) -> list[FileRow]:
     tests = [
         a_test(f"test_{number}", line=12_345 + number, framework=framework, suites=("Suite" * 12, "and one in it"))
         | {"status": status, "kind": "benchmark" if number == 3 else "test", "cases": 1_234, "conditional": True}
+        | ({"check_count": 1_234} if number % 2 else {"check_count": 0, "cannot_fail": CANNOT_FAIL[number % 5]})
         for number, (framework, status) in enumerate((f, s) for f in FRAMEWORKS for s in STATUSES)
     ]
     hints = ("stripe", "Cart.add", *(f"an.imported.module_{number}" for number in range(9)))
@@ -137,6 +139,25 @@ def completed(web: Web, many: int = 900) -> str:
     return page_of(job_id)
 
 
+def long_checks() -> dict[str, Any]:
+    """Of each form, and with long sources."""
+    source = f"Cart({LONG}).total_of_all(items=[" + "apple, " * 15 + "])"
+    reached = {"by": f"self.check_{LONG}", "file": f"packages/{LONG}/shared.py"}
+    return checked(
+        {"line": 3, "relation": "equal", "subject": "cart.total", "expected": "3"},
+        {"line": 12_345, "relation": "equal", "negated": True, "subject": source, "expected": "x" * 200},
+        {
+            "line": 12_346,
+            "relation": "raises",
+            "expected": "ValueError",
+            "message": "no such .* in the cart",
+            **reached,
+        },
+        {"line": 12_347, "relation": "approximate", "subject": "a", "expected": "0.1", "tolerance": "abs=1e-9"},
+        {"line": 12_348, "relation": "truthy", "subject": "True", "idle": "constant"},
+    )
+
+
 def one_test(web: Web) -> str:
     """Of many commits: it came, rested and returned, and its file could not be read for a while."""
     path = f"packages/{LONG}/tests/test_{LONG}.py"
@@ -144,9 +165,13 @@ def one_test(web: Web) -> str:
     job_id = ""
     for commit in range(12):
         status = "skipped" if commit in (4, 5) else "active"
-        found = [a_test(f"test_{LONG}", line=1234, suites=suites, status=status)] * (2 if commit > 9 else 1)
+        found = [a_test(f"test_{LONG}", line=1234, suites=suites, status=status) for _ in range(2 if commit > 9 else 1)]
         job_id = long_job(web, ref=f"release/{commit}")
-        files = file(path, skipped="too_large") if commit == 7 else file(path, *(found if commit > 1 else []))
+        if commit > 9:
+            found[0] |= {"check_count": 70}
+            found[1] |= {"check_count": 0, "cannot_fail": "unreachable"}
+        some = file(path, *(found if commit > 1 else []), checks=(long_checks(), None) if commit > 9 else ())
+        files = file(path, skipped="too_large") if commit == 7 else some
         web.completed(job_id, [files])
     known_by = [("file", path), *(("suite", suite) for suite in suites), ("name", f"test_{LONG}")]
     return f"{page_of(job_id)}/test?{urlencode(known_by)}"

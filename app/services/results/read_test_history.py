@@ -39,8 +39,8 @@ class TestHistory:
     """A test with what is known of it in other commits.
 
     tests: of this result, by line, at least one; checks: what each of them checks, None where it is not known; commits:
-    oldest first, this result's among them; periods: of the same commits, newest first; is_cut: MOST commits were read, so
-    there may be older ones.
+    oldest first, this result's among them; periods: of the same commits, newest first; is_cut: MOST commits were read,
+    so there may be older ones.
     """
 
     __test__ = False

@@ -335,7 +335,7 @@ def test_tests_are_listed_in_pages_of_stable_order_and_filtered(world: World) ->
     seen, cursor = [], None
     while True:
         page = read_tests.page(world.uow, delivery.job_id, None, wanted, cursor=cursor, limit=7, now=NOW)
-        seen += [(file, test["line"]) for file, test in page.tests]
+        seen += [(one.file, one.test["line"]) for one in page.tests]
         if (cursor := page.next) is None:
             break
     assert seen == [(f"tests/test_{n}.py", i) for n in range(4) for i in range(1, 6) if i % 2]
