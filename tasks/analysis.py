@@ -74,7 +74,10 @@ def take(kit: WorkerWiring, repository: Repository, commit: str, known: KnownFac
     limits = GitLimits(wall_seconds=kit.settings.git_timeout.total_seconds())
     source, workdir = source_of(repository, kit.settings), kit.settings.home / "work"
     with fetched(source, commit, workdir=workdir, limits=limits, checkpoint=checkpoint) as fetched_repository:
-        found = inventory(fetched_repository, cache=_Cache(known), checkpoint=checkpoint, checks=True)
+        most = kit.settings.max_checked_tests
+        found = inventory(
+            fetched_repository, cache=_Cache(known), checkpoint=checkpoint, checks=True, most_checked=most
+        )
         committed_at = fetched_repository.committed_at()
     _refuse_more(kit.settings.max_tests, found)
     files = map(file_row, found.files)  # created one by one: as dicts, 100,000 tests take 100 MB

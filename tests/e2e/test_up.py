@@ -91,7 +91,9 @@ def up(tmp_path: Path, free_port: int, repository: Callable[..., Path]) -> Itera
 def test_up_analyses_a_repository_refuses_a_second_start_and_stops_without_a_trace(up: Up) -> None:
     job = up.ask("/api/v1/analyses", {"repository": "local:shop"})
     wait_for(lambda: up.ask(f"/api/v1/analyses/{job['id']}")["status"] == "completed", "the analysis")
-    assert re.search("booting|listening", up.said(), re.IGNORECASE) is None  # what follows `ready` are people's requests
+    assert (
+        re.search("booting|listening", up.said(), re.IGNORECASE) is None
+    )  # what follows `ready` are people's requests
     second = subprocess.run([*COMMAND, "--port", "1"], cwd=ROOT, env=up.env, capture_output=True, text=True)
     assert second.returncode == 1
     assert f"already runs for {up.env['FAIRLANE_HOME']}" in second.stderr

@@ -37,16 +37,19 @@ def inventory(
     limits: ParseLimits | None = None,
     frameworks: Sequence[Framework] | None = None,
     checks: bool = False,
+    most_checked: int | None = None,
 ) -> Inventory:
     """List every test of a commit.  A file that cannot be read is listed with the reason, and harms no other.
 
-    checks: also say what each test checks, for which the bodies of functions are read.
+    checks: also say what each test checks, for which the bodies of functions are read; most_checked: not of a commit
+    with more tests than this.
     Raises: InventoryError for the repository as a whole; whatever the checkpoint raises.
     """
     if checkpoint is not silent:  # otherwise the one the repository was fetched with stays
         repo.progress.checkpoint, repo.progress.due = checkpoint, 0.0
     with rare_collections(), Parsers(limits or ParseLimits(), repo.progress) as parsers:
-        return _Run(repo, Loader(repo, parsers, cache, repo.progress), frameworks, checks).inventory()
+        most = 0 if not checks else most_checked
+        return _Run(repo, Loader(repo, parsers, cache, repo.progress), frameworks, most).inventory()
 
 
 @dataclass(slots=True)
@@ -56,7 +59,7 @@ class _Run:
     repo: Repository
     loader: Loader
     frameworks: Sequence[Framework] | None  # None: those of its languages
-    checks: bool = False
+    most_checked: int | None = 0  # tests whose bodies are read, if there are no more; None: however many there are
     blobs: dict[str, str] = field(default_factory=dict)
     languages: dict[str, str] = field(default_factory=dict)  # of those files that have one
     spoken: Sequence[Framework] = ()  # frameworks with files in their languages
@@ -71,7 +74,7 @@ class _Run:
         formats = self.configs()
         project = Project(self.blobs, self.configured(formats), beat=self.repo.progress.beat)
         files = sorted(self.files(list(self.parts(project))))
-        if self.checks:
+        if self.most_checked is None or sum(len(file.tests) for file in files) <= self.most_checked:
             files = with_checks(files, self.blobs, self.loader)
         is_final = self.loader.is_final and not any(file.skipped == RULES_FAILED for file in files)
         return Inventory(self.repo.commit, tuple(files), PARSER_VERSION, dict(self.unread), is_final)

@@ -5,12 +5,13 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from testlist import Source, fetched, inventory
 from testlist.about import schema
 from testlist.checks import with_checks
 from testlist.cli import main
 from testlist.loader import Loader
 from testlist.model import FileInventory, Test
-from testlist_harness.repositories import MakeRepository
+from testlist_harness.repositories import MakeRepository, git
 
 TESTS = "def test_one():\n    assert f() == 1\ndef test_two(): pass\ndef test_three(): f()\n"
 
@@ -40,6 +41,12 @@ def test_checks_are_listed_if_they_are_asked_for(repository: Path, capsys: pytes
     assert two["cannot_fail"] == "empty"
     assert main([str(repository), "--format", "json"]) == 0
     assert "checks" not in json.loads(capsys.readouterr().out)["tests"][0]
+
+
+def test_bodies_of_more_tests_than_the_caller_wants_are_not_read(repository: Path, tmp_path: Path) -> None:
+    with fetched(Source.local(repository), git(repository, "rev-parse", "HEAD"), workdir=tmp_path) as commit:
+        assert {file.checks for file in inventory(commit, checks=True, most_checked=3).files} == {()}
+        assert all(file.checks for file in inventory(commit, checks=True, most_checked=4).files)
 
 
 def test_other_programs_are_told_which_cannot_fail(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
