@@ -118,7 +118,7 @@ class Settings(BaseModel):
     webhook_ports: Ports = (443,)  # to which webhooks may be sent
     webhook_loopback: bool = False  # also http:// to this machine, for development and tests
     max_tests: Annotated[int, Field(ge=1, le=1_000_000_000)] = 500_000  # of one analysis
-    max_checked_tests: Annotated[int, Field(ge=0, le=1_000_000_000)] = 50_000  # of an analysis that reads bodies
+    max_checked_tests: Annotated[int, Field(ge=0, le=1_000_000_000)] = 30_000  # of an analysis that reads bodies
     web_concurrency: Annotated[int, Field(ge=1, le=64)] = 1
     web_drain: Annotated[Duration, Field(le=timedelta(seconds=30))] = timedelta(seconds=1)  # /readyz refuses first
     metrics_token: SecretKey | None = None  # none: /metrics is for this machine, and for operators' tokens

@@ -161,6 +161,13 @@ def test_a_cancelled_statement_leaves_the_node_its_session(broker: Broker) -> No
     assert pid(one) == before
 
 
+def leases(broker: Broker) -> object:
+    """How many there are, asked in a session of its own: from whichever thread."""
+    with broker.connect() as other, other.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM kombu_message WHERE lease_token IS NOT NULL")
+        return cursor.fetchone()[0]
+
+
 @pytest.mark.proof
 @pytest.mark.parametrize("ends_session", [True, False], ids=["session ends", "session stays"])
 @pytest.mark.parametrize("alone", [True, False], ids=["alone", "with another"])
@@ -176,16 +183,10 @@ def test_a_claim_whose_answer_is_lost_does_not_wait_for_the_end_of_its_lease(
     (acknowledged,) = unlucky.take(1)
     others = [] if alone else [Taker(broker.kombu(**long), ("main",), 100)]
     leased: list[object] = []
-
-    def count() -> None:
-        with broker.connect() as other, other.cursor() as cursor:
-            cursor.execute("SELECT count(*) FROM kombu_message WHERE lease_token IS NOT NULL")
-            leased.extend(cursor.fetchone())
-
     with broker.connect() as publisher:
         for number in range(5):
             broker.send("work", task_id=f"n{number}", queue="main", producer=producer_in(publisher))
-        proxy.swallow("claim (", ends_session=ends_session, meanwhile=count)
+        proxy.swallow("claim (", ends_session=ends_session, meanwhile=lambda: leased.append(leases(broker)))
     wait_for(lambda: unlucky.look() or proxy.swallowed.is_set())
     # the answer is short: a longer one is sent before the commit, which then fails
     assert leased == [7]
