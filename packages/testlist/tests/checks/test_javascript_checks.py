@@ -85,6 +85,20 @@ def test_checks_of_functions_that_a_test_calls_count_with_it(read: Read) -> None
     assert checks.subjects == ("src/cart.ts:total",)
 
 
+def test_an_assert_of_the_repository_is_followed_as_any_other_function(read: Read) -> None:
+    types = "export function assert<T>(value: T) {}\nexport function assertSame(a, b) { expect(a).toBe(b) }\n"
+    found = read({
+        "a.test.ts": IMPORT + "import { assert, assertSame } from './types'\n"
+        "it('compiles', () => { assert<string>(a) })\nit('is', () => { assertSame(a, 1) })\n"
+        "it('holds', () => { assert(true) })\n",
+        "b.test.ts": IMPORT + "import { assert } from 'chai'\nit('chai', () => { assert(a) })\n",
+        "types.ts": types,
+    })  # fmt: skip
+    assert {name: one and ([check["relation"] for check in one.checks], one.cannot_fail) for name, one in found.items()} == {
+        "compiles": ([], None), "is": (["equal"], None), "holds": ([], None), "chai": (["truthy"], None),
+    }  # fmt: skip
+
+
 CANNOT_FAIL = {
     "empty": ["", "// nothing"],
     "no_check": ["1", "'use strict'"],

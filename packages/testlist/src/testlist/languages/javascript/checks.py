@@ -6,7 +6,7 @@ A test is a call with a title and a function; its body has the name of the title
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import Final
+from typing import Final, NamedTuple
 
 from tree_sitter import Node
 
@@ -33,10 +33,23 @@ DEEPEST: Final = 400
 def extract(source: bytes, language: str) -> Facts:
     """Read one file: a BodiesFact."""
     root = tree(source, language.removesuffix(SUFFIX))
-    found: BodiesFact = {"functions": list(islice(_functions(root, 0, alone=is_alone(source)), MOST_FUNCTIONS))}
-    if imports := dict(islice(_imports(root), MOST_FUNCTIONS)):
+    imports = dict(islice(_imports(root), MOST_FUNCTIONS))
+    plain = not any(name.startswith("assert") for name in imports)
+    around = _Around(plain and is_alone(source), frozenset(imports))
+    found: BodiesFact = {"functions": list(islice(_functions(root, 0, around), MOST_FUNCTIONS))}
+    if imports:
         found["imports"] = imports
     return {**found}
+
+
+class _Around(NamedTuple):
+    """What is so of a whole file.
+
+    alone: nothing runs around its tests, and an assert is one; own: names that it takes from files of the repository.
+    """
+
+    alone: bool
+    own: frozenset[str]
 
 
 def _imports(root: Node) -> Iterator[tuple[str, str]]:
@@ -49,21 +62,18 @@ def _imports(root: Node) -> Iterator[tuple[str, str]]:
                     yield here, f"{module}:{name}"
 
 
-def _functions(node: Node, depth: int, *, alone: bool) -> Iterator[BodyFact]:
-    """The functions with a name, and those that are given to a call with a title.
-
-    alone: nothing in the file runs around its tests.
-    """
+def _functions(node: Node, depth: int, around: _Around) -> Iterator[BodyFact]:
+    """The functions with a name, and those that are given to a call with a title."""
     for child in named(node) if depth < DEEPEST else ():
         if child.type in DECLARED:
-            yield _body(child, child, text(child.child_by_field_name("name")), alone=alone)
+            yield _body(child, child, text(child.child_by_field_name("name")), around)
         elif child.type == "variable_declarator":
             value = child.child_by_field_name("value")
             if value is not None and value.type in FUNCTIONS:
-                yield _body(child, value, text(child.child_by_field_name("name")), alone=alone)
+                yield _body(child, value, text(child.child_by_field_name("name")), around)
         elif child.type == "call_expression" and (given := titled(child)) is not None:
-            yield _body(child, given[1], given[0], alone=alone)
-        yield from _functions(child, depth + 1, alone=alone)
+            yield _body(child, given[1], given[0], around)
+        yield from _functions(child, depth + 1, around)
 
 
 def titled(call: Node) -> tuple[str, Node] | None:
@@ -78,23 +88,25 @@ def titled(call: Node) -> tuple[str, Node] | None:
     return (title if title is not None else said(arguments[0])), function
 
 
-def _body(place: Node, function: Node, name: str, *, alone: bool) -> BodyFact:
+def _body(place: Node, function: Node, name: str, around: _Around) -> BodyFact:
     body = function.child_by_field_name("body")
-    reading = _Reading()
+    reading = _Reading(own=around.own)
     statements = list(named(body)) if body is not None and body.type == "statement_block" else None
     if statements is not None:
         reading.block(statements)
     elif body is not None:
         reading.walk(body, 0)
     found = reading.body(name, place, place)
-    if alone and statements is not None and (passes := verdict(place, function, statements)):
+    if around.alone and statements is not None and (passes := verdict(place, function, statements)):
         found["passes"] = passes
     return found
 
 
 @dataclass(slots=True)
 class _Reading(Reading):
-    """The walk through one body."""
+    """The walk through one body.  own: see _Around."""
+
+    own: frozenset[str] = frozenset()
 
     def block(self, statements: list[Node]) -> None:
         """Statements in their order."""
@@ -112,7 +124,7 @@ class _Reading(Reading):
             self._inside(node, depth)
             self.idle = before
             return
-        if (check := checked(node)) is not None:
+        if (check := checked(node, self.own)) is not None:
             self.add(check)
             for part in parts_of(node):
                 self.walk(part, depth + 1)

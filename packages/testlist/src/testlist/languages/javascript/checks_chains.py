@@ -37,10 +37,13 @@ def name_of(call: Node) -> str:
     return words if all(part.isidentifier() or part == "this" for part in words.split(".")) else ""
 
 
-def checked(node: Node) -> CheckFact | None:
-    """The check that a node is; None if it is none, or part of one that is longer."""
+def checked(node: Node, own: frozenset[str] = frozenset()) -> CheckFact | None:
+    """The check that a node is; None if it is none, or part of one that is longer.
+
+    own: functions of the repository, of which an `assert` may do anything: it is followed as any other call.
+    """
     if node.type == "call_expression":
-        return _chain(node, called=True) or _asserted(node)
+        return _chain(node, called=True) or (None if name_of(node) in own else _asserted(node))
     if node.type == "member_expression" and node.parent is not None and node.parent.type == "expression_statement":
         return _chain(node, called=False)
     return None
