@@ -7,6 +7,7 @@ from typing import Any, Final, Protocol, TypeVar
 from tree_sitter import Node
 
 from testlist.kit.bodies import MOST_CALLS, MOST_CHECKS, SHOWN, BodyFact, CheckFact, Idle
+from testlist.model import LARGEST
 from testlist.sandbox.syntax import end_line, line
 
 #: what has no value that JSON has, or is not written out
@@ -21,6 +22,8 @@ class Written(Protocol):
         """Its source."""
 
 
+#: digits of a number that are read: more are no value that is kept, and `int` refuses thousands of them
+MOST_DIGITS: Final = 20
 Side = TypeVar("Side", bound=Written)
 Item = TypeVar("Item")
 
@@ -42,6 +45,17 @@ def said(written: Written | None) -> str:
 def at(given: Sequence[Item], place: int | None) -> Item | None:
     """An argument by its place; None if there is none."""
     return given[place] if place is not None and place < len(given) else None
+
+
+def whole(digits: str) -> Any:
+    """The value of a number in decimal digits, perhaps behind a sign; NOTHING for others, and for more than is kept."""
+    is_whole = len(digits) <= MOST_DIGITS and digits.isascii() and digits.removeprefix("-").isdigit()
+    return int(digits) if is_whole and abs(int(digits)) <= LARGEST else NOTHING
+
+
+def is_one(first: Any, second: Any) -> bool:
+    """Whether two values of literals are known and the same, of one type: `1` is not `True`."""
+    return first is not NOTHING and type(first) is type(second) and bool(first == second)
 
 
 def made(

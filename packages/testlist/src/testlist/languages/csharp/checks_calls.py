@@ -6,7 +6,7 @@ from typing import Final
 from tree_sitter import Node
 
 from testlist.kit.bodies import CheckFact
-from testlist.kit.checking import NOTHING, at
+from testlist.kit.checking import NOTHING, at, is_one
 from testlist.languages.csharp.checks_constraints import constrained
 from testlist.languages.csharp.checks_links import (
     CALL,
@@ -128,7 +128,7 @@ def _holds(check: CheckFact, subject: Node | None) -> bool:
     if value is NOTHING:
         return False
     if relation == "equal":
-        return not negated and "value" in check and check["expected"] == check["subject"]
+        return not negated and is_one(value, check.get("value", NOTHING))
     if relation == "truthy":
         return isinstance(value, bool) and value is not negated
     return relation == "none" and (value is None) != negated

@@ -6,8 +6,7 @@ from typing import Any, Final, NamedTuple
 from tree_sitter import Node
 
 from testlist.kit.bodies import CheckFact
-from testlist.kit.checking import NOTHING, at, made, said
-from testlist.model import LARGEST
+from testlist.kit.checking import NOTHING, at, made, said, whole
 from testlist.sandbox.syntax import named, text
 
 CALL: Final = "invocation_expression"
@@ -126,8 +125,8 @@ def literal(node: Node) -> Any:
     raw = text(node)
     if node.type == "string_literal":
         return raw[1:-1] if "\\" not in raw and raw.endswith('"') else NOTHING
-    if node.type == "integer_literal" and raw.isdigit() and int(raw) <= LARGEST:
-        return int(raw)
+    if node.type == "integer_literal":
+        return whole(raw)
     if node.type == "boolean_literal":
         return raw == "true"
     return None if node.type == "null_literal" else NOTHING

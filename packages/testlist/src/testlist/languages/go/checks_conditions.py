@@ -7,7 +7,7 @@ from typing import Any, Final
 from tree_sitter import Node
 
 from testlist.kit.bodies import CheckFact
-from testlist.kit.checking import NOTHING, at, made, said
+from testlist.kit.checking import NOTHING, at, made, said, whole
 from testlist.languages.go.vocabulary_checks import (
     CHECKERS,
     FAILS,
@@ -20,7 +20,6 @@ from testlist.languages.go.vocabulary_checks import (
     TESTIFY_OWNERS,
     TRUTHS,
 )
-from testlist.model import LARGEST
 from testlist.sandbox.syntax import line, named, text
 
 STRINGS: Final = frozenset({"interpreted_string_literal", "raw_string_literal"})
@@ -149,6 +148,6 @@ def literal(node: Node) -> Any:
     raw = text(node)
     if node.type in STRINGS and "\\" not in raw:
         return raw[1:-1]
-    if node.type == "int_literal" and raw.isdigit() and int(raw) <= LARGEST:
-        return int(raw)
+    if node.type == "int_literal":
+        return whole(raw)
     return {"true": True, "false": False, "nil": None}.get(node.type, NOTHING)

@@ -6,7 +6,7 @@ from typing import Any, Final
 from tree_sitter import Node
 
 from testlist.kit.bodies import CheckFact
-from testlist.kit.checking import NOTHING, at, made, said
+from testlist.kit.checking import NOTHING, at, is_one, made, said, whole
 from testlist.languages.javascript.facts_literals import value_of
 from testlist.languages.javascript.vocabulary_checks import (
     ALONE,
@@ -18,7 +18,6 @@ from testlist.languages.javascript.vocabulary_checks import (
     OTHERWISE,
     OWNERS,
 )
-from testlist.model import LARGEST
 from testlist.sandbox.syntax import line, named, text
 
 SHOULD: Final = "should"
@@ -127,12 +126,13 @@ def _made(
     check = made(line(node), relation, subject, at(given, 0), negated=negated, literal=_literal)
     if relation == "approximate" and len(given) > 1:
         check["tolerance"] = said(given[1])
-    if relation == "equal" and not negated and "value" in check and check.get("subject") == check["expected"]:
+    value = _literal(subject) if subject is not None else NOTHING
+    if relation == "equal" and not negated and is_one(value, check.get("value", NOTHING)):
         check["idle"] = "constant"
     return check
 
 
 def _literal(node: Node) -> Any:
     if node.type == "number":
-        return int(text(node)) if text(node).isdigit() and int(text(node)) <= LARGEST else NOTHING
+        return whole(text(node))
     return value_of(node, {}) if node.type in ("null", "string", "true", "false") else NOTHING

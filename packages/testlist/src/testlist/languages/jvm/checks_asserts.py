@@ -7,7 +7,7 @@ from typing import Final
 from tree_sitter import Node
 
 from testlist.kit.bodies import CheckFact
-from testlist.kit.checking import NOTHING, at, made, said
+from testlist.kit.checking import at, is_one, made, said
 from testlist.languages.jvm.checks_calls import LAMBDAS, STRINGS, Call, call_of, literal, parts
 from testlist.languages.jvm.checks_matchers import matched
 from testlist.languages.jvm.checks_origins import Origins
@@ -135,8 +135,9 @@ def _check(
 ) -> CheckFact:
     check = made(line(call.node), relation, subject, expected, negated=negated, literal=literal)
     if not negated and relation in ("equal", "identical") and "value" in check and subject is not None:
-        is_same = literal(subject) is not NOTHING and check.get("subject") == check.get("expected")
-        return {**check, "idle": "constant"} if is_same else check
+        value = literal(subject)
+        is_boxed = relation == "identical" and type(value) is int  # each time another object
+        return {**check, "idle": "constant"} if is_one(value, check["value"]) and not is_boxed else check
     if relation in ("truthy", "none") and subject is not None:
         holds = {"truthy": not negated, "none": None}[relation]
         if literal(subject) is holds and not (relation == "none" and negated):

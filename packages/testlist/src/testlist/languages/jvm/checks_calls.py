@@ -7,8 +7,7 @@ from typing import Any, Final
 from tree_sitter import Node
 
 from testlist.kit.bodies import SHOWN, CheckFact
-from testlist.kit.checking import NOTHING, said
-from testlist.model import LARGEST
+from testlist.kit.checking import NOTHING, said, whole
 from testlist.sandbox.syntax import text
 
 COMMENTS: Final = frozenset({"comment", "line_comment", "block_comment", "multiline_comment"})
@@ -198,8 +197,6 @@ def literal(node: Node) -> Any:
             child.type == "string_fragment" for child in node.named_children
         )  # no template
         return raw[1:-1] if is_whole else NOTHING
-    if node.type in NUMBERS and raw.isdecimal() and int(raw) <= LARGEST:
-        return int(raw)
-    if node.type == "unary_expression" and raw[:1] == "-" and raw[1:].isdecimal() and int(raw[1:]) <= LARGEST:
-        return -int(raw[1:])
+    if node.type in NUMBERS or (node.type == "unary_expression" and raw[:1] == "-"):
+        return whole(raw)
     return WORDS.get(raw, NOTHING) if node.type in ("identifier", "true", "false", "null_literal") else NOTHING

@@ -5,7 +5,7 @@ from typing import Any, Final, NamedTuple
 from tree_sitter import Node
 
 from testlist.kit.bodies import CheckFact
-from testlist.kit.checking import NOTHING, at, made, said
+from testlist.kit.checking import NOTHING, at, is_one, made, said, whole
 from testlist.languages.php.vocabulary_checks import (
     ASSERTS,
     EXPECTS,
@@ -17,7 +17,6 @@ from testlist.languages.php.vocabulary_checks import (
     RECEIVED,
     Meaning,
 )
-from testlist.model import LARGEST
 from testlist.sandbox.syntax import line, named, text
 
 CHAINED: Final = frozenset({"member_call_expression", "nullsafe_member_call_expression", "member_access_expression",
@@ -133,7 +132,7 @@ def _holds(check: CheckFact, subject: Node | None) -> bool:
     if value is NOTHING:
         return False
     if relation == "equal":
-        return not negated and "value" in check and check["expected"] == check["subject"]
+        return not negated and is_one(value, check.get("value", NOTHING))
     if relation == "truthy":
         return value is not negated if isinstance(value, bool) else False
     return relation == "none" and (value is None) != negated
@@ -145,8 +144,8 @@ def literal(node: Node) -> Any:
     if node.type in ("string", "encapsed_string"):
         plain = all(child.type == "string_content" for child in node.named_children)
         return raw[1:-1] if plain and "\\" not in raw else NOTHING
-    if node.type == "integer" and raw.isdigit() and (raw == "0" or raw[0] != "0") and int(raw) <= LARGEST:
-        return int(raw)
+    if node.type == "integer":
+        return whole(raw) if raw == "0" or raw[:1] != "0" else NOTHING
     if node.type == "boolean":
         return raw.lower() == "true"
     return None if node.type == "null" else NOTHING

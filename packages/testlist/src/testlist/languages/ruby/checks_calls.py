@@ -5,7 +5,7 @@ from typing import Any, Final
 from tree_sitter import Node
 
 from testlist.kit.bodies import CheckFact
-from testlist.kit.checking import NOTHING, at, made, said
+from testlist.kit.checking import NOTHING, at, made, said, whole
 from testlist.languages.ruby.facts_calls import TITLES
 from testlist.languages.ruby.vocabulary_checks import (
     ASSERTS,
@@ -18,7 +18,6 @@ from testlist.languages.ruby.vocabulary_checks import (
     OPPOSITES,
     SUBJECTS,
 )
-from testlist.model import LARGEST
 from testlist.sandbox.syntax import line, named, text
 
 #: methods that check without a word after `assert`
@@ -136,6 +135,6 @@ def literal(node: Node) -> Any:
     raw = text(node)
     if node.type == "string" and all(child.type == "string_content" for child in node.named_children):
         return raw[1:-1]
-    if node.type == "integer" and raw.isdigit() and int(raw) <= LARGEST:
-        return int(raw)
+    if node.type == "integer":
+        return whole(raw)
     return {"true": True, "false": False, "nil": None}.get(node.type, NOTHING)

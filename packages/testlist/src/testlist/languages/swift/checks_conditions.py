@@ -6,10 +6,9 @@ from typing import Any, Final
 from tree_sitter import Node
 
 from testlist.kit.bodies import CheckFact
-from testlist.kit.checking import NOTHING, Part, made
+from testlist.kit.checking import NOTHING, Part, made, whole
 from testlist.languages.swift.checks_calls import arguments, bare, suffix_of
 from testlist.languages.swift.vocabulary_checks import OPERATORS, OPPOSITES, TRUTHS
-from testlist.model import LARGEST
 from testlist.sandbox.syntax import named, parse, text
 
 SWIFT: Final = "swift"
@@ -146,7 +145,6 @@ def literal(side: Part) -> Any:
         return NOTHING
     if node.type == "line_string_literal" and all(one.type == "line_str_text" for one in named(node)):
         return raw[1:-1] if "\\" not in raw else NOTHING
-    digits = raw.replace("_", "").removeprefix("-")
-    if node.type in ("integer_literal", "prefix_expression") and digits.isdecimal() and int(digits[:30]) <= LARGEST:
-        return -int(digits) if raw.startswith("-") else int(digits)
+    if node.type in ("integer_literal", "prefix_expression"):
+        return whole(raw.replace("_", ""))
     return {"true": True, "false": False, "nil": None}.get(raw, NOTHING)
