@@ -10,6 +10,8 @@ JUNIT4 = "import org.junit.*;\nimport static org.junit.Assert.*;\n"
 JUNIT5 = "import org.junit.jupiter.api.*;\nimport static org.junit.jupiter.api.Assertions.*;\n"
 TESTNG = "import org.testng.annotations.Test;\nimport static org.testng.Assert.*;\n"
 SHOP = "import org.junit.Test;\nimport static shop.Later.assertEquals;\n"
+HEADED = "class ATest {\n  @Test\n  public void t0() {"
+CASE = "class ATest extends TestCase {\n  public void testA() {"
 RULE = f"{JUNIT4}import org.junit.rules.ExpectedException;\n"
 
 #: statements, and what each checks
@@ -224,6 +226,17 @@ def test_functions_that_a_test_calls_count_with_it(read: Read) -> None:
         (("t0() {", "t0() { assertNotNull(null);"), None),
         (("t0() {", "t0() { assertTrue(true); run();"), None),
         (("t0() {", "t0() { assertTrue(run(), true);"), None),
+        (("t0() {", 't0() { assertEquals("a  b", "a b");'), None),
+        (("t0() {", 't0() { assertSame("a", "a");'), "constant"),
+        (("t0() {", "t0() { assertSame(1000, 1000);"), None),
+        (("t0() {", "t0() { // \\u000a run();"), None),
+        (("org.junit.*;", "org.junit.Before; import shop.Test;"), None),
+        ((HEADED, f"import static shop.Checks.*;\n{HEADED}"), "empty"),
+        ((HEADED, f"import static shop.Checks.*;\n{HEADED} assertTrue(true);"), None),
+        (("class ATest {", "import shop.*;\nclass ATest extends TestCase {"), None),
+        (("class ATest {", "import shop.TestCase;\nclass ATest extends TestCase {"), None),
+        ((HEADED, f"import junit.framework.TestCase;\n{CASE}"), "empty"),
+        ((HEADED, f"import junit.framework.*;\n{CASE}"), "empty"),
     ],
 )
 def test_only_a_test_that_nothing_runs_around_is_accused(
@@ -232,3 +245,9 @@ def test_only_a_test_that_nothing_runs_around_is_accused(
     [(path, source)] = java(JUNIT4, ["// nothing"]).items()
     assert change[0] in source
     assert [one.cannot_fail for one in read({path: source.replace(*change, 1)}).values() if one] == [reason]
+
+
+def test_a_number_of_many_digits_costs_no_test_its_checks(read: Read) -> None:
+    assert each(read(java(JUNIT4, [f"assertEquals({'9' * 5000}, a);", "assertNull(a);"])))[1] == [
+        {"relation": "none", "subject": "a"}
+    ]

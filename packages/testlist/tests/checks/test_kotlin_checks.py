@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+import pytest
 from testlist_harness.checks import Read, each
 
 KOTEST = "import io.kotest.core.spec.style.FunSpec\nimport io.kotest.matchers.*\n"
@@ -84,3 +85,24 @@ def test_an_empty_test_is_accused_unless_something_sets_up(read: Read) -> None:
     assert empty is not None
     assert prepared is not None
     assert (empty.cannot_fail, prepared.cannot_fail) == ("empty", None)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (("", ""), "empty"),
+        (("class", "@ExtendWith(A::class)\nclass"), None),
+        (("class", "@ExtendWith(A::class) class"), None),
+        (("fun t0", "fun A.t0"), None),
+        (("{\n\n    }", '{\n        assertEquals("a  b", "a b")\n    }'), None),
+        (("{\n\n    }", "{\n        assertTrue(true)\n    }"), "constant"),
+        (("kotlin.test.*", "kotlin.test.*\nimport shop.*"), "empty"),
+        (("{\n\n    }", "{\n        assertTrue(true)\n    }\n    @Before\n    fun b() = a { x -> }\n"), None),
+    ],
+)
+def test_only_a_test_of_a_file_that_the_grammar_can_read_is_accused(
+    read: Read, change: tuple[str, str], reason: str | None
+) -> None:
+    [(path, source)] = kotlin([""]).items()
+    assert change[0] in source
+    assert [one.cannot_fail for one in read({path: source.replace(*change, 1)}).values() if one] == [reason]

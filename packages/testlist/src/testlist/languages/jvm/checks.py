@@ -55,7 +55,7 @@ def _body(function: Function, known: Origins, names: Names, quiet: dict[int, boo
         return None
     name = f"{function.name}({function.count})" if function.numbered in names.numbered else function.name
     found = reading.body(name, function.head, function.node)
-    if (passes := verdict(function, reading.checks, quiet)) is not None:
+    if (passes := verdict(function, reading.checks, known, quiet)) is not None:
         found["passes"] = passes
     return found
 

@@ -34,7 +34,7 @@ MOST_APART: Final = 500
 class Function:
     """One function.  head: where it begins for a listing; body: None if it has none; classes: those around it.
 
-    is_broken: the grammar cannot read all of it.
+    is_broken: the grammar cannot read all of it; is_certain: it can read the file around it, with all annotations.
     """
 
     name: str
@@ -43,6 +43,7 @@ class Function:
     body: Node | None
     classes: tuple[Node, ...]
     is_broken: bool
+    is_certain: bool = True
 
     @property
     def is_method(self) -> bool:
@@ -116,8 +117,9 @@ def functions(source: bytes, syntax: str) -> Iterator[Function]:
     readable += b"\n"  # a last line without end confuses the grammar
     root = parse(readable, syntax)
     found = list(_inside(root, (), 0, specifies=b"otest" in source or b"Spec" in source))
-    yield from found
-    if root.has_error or _is_misread(root, 0):
+    is_misread = root.has_error or _is_misread(root, 0)
+    yield from (replace(one, is_certain=False) for one in found) if is_misread else found
+    if is_misread:
         known = {one.head.start_byte for one in found}
         yield from (one for one in _apart(readable, syntax) if one.head.start_byte not in known)
 
@@ -140,7 +142,7 @@ def _apart(source: bytes, syntax: str) -> Iterator[Function]:
             alone = parse(b"\n" * one.body.start_point.row + b"fun a() " + inner, syntax)
             again = next(_inside(alone, (), 0, specifies=False), None)
             body = again.body if again is not None else None
-            yield replace(one, body=body, is_broken=body is None or alone.has_error)
+            yield replace(one, body=body, is_broken=body is None or alone.has_error, is_certain=False)
 
 
 def _inside(node: Node, classes: tuple[Node, ...], depth: int, *, specifies: bool) -> Iterator[Function]:

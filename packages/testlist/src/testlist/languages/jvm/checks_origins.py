@@ -9,7 +9,11 @@ from testlist.languages.jvm import facts_header
 from testlist.languages.jvm.shape import Import
 from testlist.languages.jvm.vocabulary_checks import HINTS, HOMES, LIBRARIES, Order
 
-JAVA_IMPORT: Final = re.compile(rb"(?m)^[ \t]*+import[ \t]++(?:static[ \t]++)?(\w++(?:\.\w++)*+)(\.\*)?+[ \t]*+;")
+JAVA_IMPORT: Final = re.compile(
+    rb"(?m)(?:^|(?<=;))[ \t]*+import[ \t]++(?:static[ \t]++)?(\w++(?:\.\w++)*+)(\.\*)?+[ \t]*+;"
+)
+#: what the base class of JUnit 3 is called
+CASE: Final = "TestCase"
 #: imports of one file that are looked at
 MOST: Final = 2_000
 #: packages that are no repository's own
@@ -59,6 +63,27 @@ class Origins:
         if name in self.names:
             return self.names[name].startswith(beginnings)
         return name not in self.own and any(f"{star}.".startswith(beginnings) for star in self.stars)
+
+    def is_certain(self, name: str, owner: str = "") -> bool:
+        """Whether a function surely is a library's.  owner: what it is called on; empty for nothing."""
+        first = owner or name
+        if first in self.names or first in self.own or self.is_open:
+            return self.is_of_library(first)
+        if owner:
+            return any(f"{star}.{owner}" in HOMES for star in self.stars)
+        return name == "assert" or self.is_case or any(star in HOMES for star in self.stars)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the file takes all of a package that nobody knows, which may have anything."""
+        return any(not f"{star}.".startswith((*LIBRARIES, *FOREIGN)) for star in self.stars)
+
+    @property
+    def is_case(self) -> bool:
+        """Whether `TestCase` is the class of JUnit 3."""
+        if CASE in self.names:
+            return self.names[CASE] == f"junit.framework.{CASE}"
+        return "junit.framework" in self.stars and not self.is_open
 
     @property
     def elsewhere(self) -> dict[str, str]:
