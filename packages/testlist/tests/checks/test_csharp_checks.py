@@ -21,6 +21,11 @@ def xunit(body: str, *, mark: str = "[Fact]", beside: str = "", bases: str = "")
     return written("xunit", mark, body, beside=beside, bases=bases)
 
 
+def renamed(old: str, new: str, body: str = "") -> dict[str, str]:
+    """A test of xUnit of whose file a part is another."""
+    return {path: text.replace(old, new, 1) for path, text in xunit(body).items()}
+
+
 def nunit(body: str) -> dict[str, str]:
     return written("NUnit", "[Test]", body)
 
@@ -178,6 +183,17 @@ def test_a_statement_that_the_grammar_does_not_read_costs_no_other_test(read: Re
         (xunit("", bases=" : Base"), None),
         (xunit("", beside="private Shop shop = new Shop();"), None),
         (mstest("", mark="[TestMethod, ExpectedException(typeof(E))]"), None),
+        (xunit("Assert.True(true, F());"), None),
+        (xunit('Assert.True(true, $"{F()}");'), None),
+        (xunit("Assert.Equal(1, 1, (a, b) => false);"), None),
+        (xunit('Assert.Equal("a  b", "a b");'), None),
+        (xunit("Shop.Assert.True(true);"), None),
+        (xunit("Assert.True(true);", beside="static class Assert { }"), None),
+        (renamed("using Xunit;", "using Xunit; using Assert = Shop.Assert;", "Assert.True(true);"), None),
+        (renamed("using Xunit;", "using Xunit; [assembly: AssemblyFixture(typeof(Db))]"), None),
+        (renamed("public class", "public class B : ATest { public B() { F(); } }\npublic abstract class"), None),
+        (renamed("public class", "[TestFixture(3)] public class"), None),
+        (renamed("public class", "[TestFixture] public class"), "empty"),
     ],
 )
 def test_only_an_empty_or_constant_test_that_nothing_runs_around_is_accused(
