@@ -1,20 +1,21 @@
 """Why a test of PHPUnit passes whatever the code does: said only where its file shows all that runs around it."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from tree_sitter import Node
 
 from testlist.kit.bodies import Passes
-from testlist.languages.php.checks_calls import asserted, is_own, links_of, plain
+from testlist.kit.checking import NOTHING
+from testlist.languages.php.checks_calls import arguments, asserted, is_own, links_of, literal, plain
 from testlist.languages.php.facts_names import Names
 from testlist.sandbox.syntax import line, named, text
 
 #: a file with any of these may run more around its tests than they say, or ask more of them
 SURROUNDED: Final = re.compile(
-    rb"\b(?:set_?up|tear_?down|assertPreConditions|assertPostConditions|runTest|__construct|__destruct|onNotSuccessful"
-    rb"|expectException|(?:Before|After)(?:Class)?\b|@before|@after)",
+    rb"\b(?:set_?up|tear_?down|assertPreConditions|assertPostConditions|run(?:Bare|Test)|invokeTestMethod|verifyMockObjects|__construct|__destruct|onNotSuccessful"
+    rb"|expectException|(?:Before|After)(?:Class)?\b|(?:Pre|Post)Condition\b|@before|@after)",
     re.IGNORECASE,
 )
 #: what a class of tests is, of which nothing more is known to run around them
@@ -25,6 +26,16 @@ HARMLESS: Final = frozenset(
     {"test", "return", "group", "covers", "coversNothing", "author", "since", "small", "medium"}
 )
 MARK: Final = "#[Test]"
+#: what is in a class of tests: of these, values are worked out before any of its methods runs
+METHOD: Final = "method_declaration"
+VALUED: Final = frozenset({"property_declaration", "const_declaration"})
+#: what a value is made of that is known to raise nothing
+WRITTEN: Final = frozenset(
+    {"integer", "float", "string", "boolean", "null", "encapsed_string", "string_content", "escape_sequence",
+     "array_creation_expression", "array_element_initializer", "unary_op_expression"}
+)  # fmt: skip
+#: deeper values are given up
+DEEPEST: Final = 20
 
 
 def surroundings(source: bytes) -> Callable[[Node, Names], bool]:
@@ -35,16 +46,41 @@ def surroundings(source: bytes) -> Callable[[Node, Names], bool]:
 
 def _is_bare(node: Node, names: Names) -> bool:
     bases = [names.full(text(base)).lower() for one in named(node) if one.type == "base_clause" for base in named(one)]
-    has_traits = any(one.type == "use_declaration" for one in named(node.child_by_field_name("body")))
     is_marked = node.child_by_field_name("attributes") is not None
-    return len(bases) == 1 and bases[0] in BASES and not has_traits and not is_marked
+    is_based = len(bases) == 1 and bases[0] in BASES and not is_marked
+    name = text(node.child_by_field_name("name")).lower()
+    return is_based and all(_is_quiet(member, name) for member in named(node.child_by_field_name("body")))
+
+
+def _is_quiet(member: Node, owner: str) -> bool:
+    """Whether a member of a class is a method and not its constructor, or has values that are written out."""
+    if member.type == METHOD:
+        return text(member.child_by_field_name("name")).lower() != owner
+    if member.type not in VALUED:
+        return False
+    for one in named(member):
+        if one.type == "property_element":
+            value = one.child_by_field_name("default_value")
+        elif one.type == "const_element":
+            value = one.named_children[-1]
+        else:
+            value = one if one.type == "ERROR" else None
+        if value is not None and not _is_written(value, 0):
+            return False
+    return True
+
+
+def _is_written(value: Node, depth: int) -> bool:
+    if value.type not in WRITTEN:
+        return value.type == "class_constant_access_expression" and text(value).lower().endswith("::class")
+    return depth < DEEPEST and all(_is_written(one, depth + 1) for one in named(value))
 
 
 def passes(method: Node, body: Node) -> Passes | None:
     """Why a method of such a class passes; None where it may fail, or nobody knows."""
-    marks, above = method.child_by_field_name("attributes"), method.prev_named_sibling
-    comment = text(above) if above is not None and above.type == "comment" else ""
-    if list(named(method.child_by_field_name("parameters"))) or not HARMLESS.issuperset(TAG.findall(comment)):
+    marks = method.child_by_field_name("attributes")
+    has_parameters = any(True for _ in named(method.child_by_field_name("parameters")))
+    if has_parameters or not HARMLESS.issuperset(tag for one in _above(method) for tag in TAG.findall(text(one))):
         return None
     if marks is not None and text(marks) != MARK:
         return None
@@ -54,8 +90,16 @@ def passes(method: Node, body: Node) -> Passes | None:
     return "constant" if all(map(_holds, statements)) else None
 
 
+def _above(method: Node) -> Iterator[Node]:
+    """The comments above a method."""
+    above = method.prev_named_sibling
+    while above is not None and above.type == "comment":
+        yield above
+        above = above.prev_named_sibling
+
+
 def _holds(statement: Node) -> bool:
-    """Whether a statement is a check of literals that is known to hold."""
+    """Whether a statement is a check of literals that is known to hold, and is given nothing else."""
     call = next(named(statement), None) if statement.type == "expression_statement" else None
     if call is None:
         return False
@@ -65,6 +109,8 @@ def _holds(statement: Node) -> bool:
     elif len(links) == 1 and links[0].called and is_own(begin):
         name = links[0].name
     else:
+        return False
+    if any(literal(one) is NOTHING for one in arguments(call)):
         return False
     check = asserted(call, name, line(call))
     return check is not None and check.get("idle") == "constant"
