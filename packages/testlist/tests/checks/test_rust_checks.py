@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 from testlist_harness.checks import Read, only
 
+OWN = "macro_rules! assert { ($a:expr) => { f() } }\n"
+
 
 def rust(source: str) -> dict[str, str]:
     """A crate with these tests."""
@@ -135,6 +137,18 @@ def test_what_is_tested_in_the_same_file_checks_nothing(read: Read) -> None:
         ("#[test]\n#[should_panic]\nfn a() {}", None),
         ("#[tokio::test]\nasync fn a() {}", None),
         ("#[rstest]\nfn a(b: u8) {}", None),
+        ("#[before_each(f)]\nmod tests {\n#[test]\nfn a() {}\n}", None),
+        ("mod tests {\n#![apply(f)]\n#[test]\nfn a() {}\n}", None),
+        ("#[allow(dead_code)]\nmod tests {\n#![allow(unused)]\nuse super::*;\n#[test]\nfn a() {}\n}", "empty"),
+        ("#![test_runner(f)]\n#[test]\nfn a() {}", None),
+        ("use shop::test;\n#[test]\nfn a() {}", None),
+        ("use shop::{Cart, check as test};\n#[test]\nfn a() {}", None),
+        ("use shop::test::Cart;\n#[test]\nfn a() {}", "empty"),
+        ("#[ctor::ctor]\nfn f() { g(); }\n#[test]\nfn a() {}", None),
+        ("#[test]\nfn a() { shop::assert!(true); }", None),
+        ("#[test]\nfn a() { std::assert!(true); debug_assert_ne!(1, 2); }", "constant"),
+        (f"{OWN}#[test]\nfn a() {{ assert!(true); }}", None),
+        ("use shop::assert;\n#[test]\nfn a() { assert!(true); }", None),
     ],
 )
 def test_only_a_test_of_which_all_is_known_is_accused(read: Read, source: str, reason: str | None) -> None:

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Final
 
@@ -24,15 +24,26 @@ APART: Final = re.compile(rb"#\[cfg\((?:all\()?test\b[^\n]{0,80}\]\s*(?:#\[[^\n]
 TESTS: Final = re.compile(r"tests?|.*_tests?|tests?_.*")
 OWNERS: Final = frozenset({"impl_item", "trait_item"})
 DEFINITION: Final = re.compile(rb"\bfn\s+(\w+)|\bmacro_rules!\s*(\w+)")
-#: attributes of a test that passes if it does nothing
+#: attributes of a test that passes if it does nothing, and of a module or a file that leave its tests as they are
 HARMLESS: Final = PLAIN | {"test", "ignore"}
+QUIET: Final = PLAIN | {"feature", "no_std", "recursion_limit", "crate_type", "crate_name"}
+#: imports of a file, and what is imported by the name of the attribute or of a macro of the language
+IMPORT: Final = re.compile(rb"\buse\b[^;]*+(?:;|\Z)")
+TEST: Final = re.compile(rb"(?:::|[{,]|\bas\b)\s*+test\s*+[,;}]")
+MACROS: Final = re.compile(rb"(?:::|[{,]|\bas\b)\s*+(?:debug_)?assert(?:_eq|_ne)?\s*+[,;}]")
+#: what runs before the tests of a file
+BEFORE: Final = re.compile(rb"#\[(?:\w++::)?[cd]tor\b")
+#: macros whose checks of literals are known to hold or not
+CONSTANT: Final = frozenset({"assert", "assert_eq", "assert_ne", "debug_assert", "debug_assert_eq", "debug_assert_ne"})
 
 
 def extract(source: bytes, language: str) -> Facts:  # noqa: ARG001 - the interface has it
     """Read one file: a BodiesFact."""
     own = frozenset(function.decode() or f"{macro.decode()}!" for function, macro in DEFINITION.findall(source))
-    reader = _Reader(own, apart=APART.search(source) is not None)
-    functions = list(islice(reader.items(parse(source, RUST), _Around(), 0), MOST_FUNCTIONS))
+    imports = b"".join(IMPORT.findall(source))
+    reader = _Reader(own, apart=APART.search(source) is not None, has_macros=MACROS.search(imports) is not None)
+    around = _Around(quiet=not TEST.search(imports) and not BEFORE.search(source))
+    functions = list(islice(reader.items(parse(source, RUST), around, 0), MOST_FUNCTIONS))
     _tell_apart(functions, reader.modules)
     found: BodiesFact = {"functions": functions}
     return {**found}
@@ -48,24 +59,34 @@ def _tell_apart(functions: Sequence[BodyFact], modules: Sequence[str]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Around:
-    """What is around an item.  owner: the type whose methods are read; test: in a module of tests; inside: a body."""
+    """What is around an item.  owner: the type whose methods are read; test: in a module of tests; inside: a body.
+
+    quiet: nothing around it is known to change what its tests mean.
+    """
 
     modules: str = "crate"
     owner: str = ""
     test: bool = False
     inside: bool = False
+    quiet: bool = True
 
 
 @dataclass(slots=True)
 class _Reader:
-    """One file.  own: names of its functions; apart: its tests stand in a module; modules: of each function."""
+    """One file.  own: names of its functions; apart: its tests stand in a module; modules: of each function.
+
+    has_macros: it imports macros by the names of those of the language.
+    """
 
     own: frozenset[str]
     apart: bool
+    has_macros: bool = False
     modules: list[str] = field(default_factory=list)
 
     def items(self, block: Node, around: _Around, depth: int) -> Iterator[BodyFact]:
         """Functions of a file, a module or a type, and those that macros are given."""
+        if not all(_word(one) in QUIET for one in block.named_children if one.type == "inner_attribute_item"):
+            around = replace(around, quiet=False)
         for node, attributes in _attributed(block) if depth < DEEPEST else ():
             kind, body = node.type, node.child_by_field_name("body")
             if kind == "function_item":
@@ -76,8 +97,10 @@ class _Reader:
                 yield from self.items(body, _Around(around.modules, name, around.test), depth + 1)
             elif kind == "mod_item" and body is not None:
                 name = text(node.child_by_field_name("name"))
-                test = around.test or TESTS.fullmatch(name) is not None or "cfg" in map(_word, attributes)
-                yield from self.items(body, _Around(f"{around.modules}.{name}", "", test), depth + 1)
+                words = [*map(_word, attributes)]
+                test = around.test or TESTS.fullmatch(name) is not None or "cfg" in words
+                quiet = around.quiet and QUIET.issuperset(words)
+                yield from self.items(body, _Around(f"{around.modules}.{name}", "", test, quiet=quiet), depth + 1)
             elif kind == "macro_definition":
                 yield self._macro(node, around)
             elif not around.inside:
@@ -99,14 +122,24 @@ class _Reader:
         walk.node(block)
         title = text(name).removeprefix("r#")
         found = walk.body(f"{around.owner}.{title}" if around.owner else title, name, node)
-        if "test" in words and set(words) <= HARMLESS and not inner(node.child_by_field_name("parameters")):
+        is_bare = around.quiet and "test" in words and not inner(node.child_by_field_name("parameters"))
+        if is_bare and HARMLESS.issuperset(words):
             if not statements:
                 found["passes"] = "empty"
-            elif all(map(_is_constant, statements)) and all("idle" in one for one in found["checks"]):
+            elif all(map(self._is_constant, statements)) and all("idle" in one for one in found["checks"]):
                 found["passes"] = "constant"
         self.modules.append(around.modules)
         yield found
         yield from self.items(block, _Around(around.modules, "", test=True, inside=True), depth + 1)
+
+    def _is_constant(self, statement: Node) -> bool:
+        """Whether a statement is a check of what is written out, and is given no text to make."""
+        macro = next(named(statement), statement) if statement.type == "expression_statement" else statement
+        tree = tree_of(macro) if macro.type == MACRO else None
+        name = text(macro.child_by_field_name("macro")).removeprefix("std::")
+        if tree is None or name not in CONSTANT or f"{name}!" in self.own or self.has_macros:
+            return False
+        return all(one.type.endswith("_literal") for one in arguments_of(tree))
 
     def _macro(self, node: Node, around: _Around) -> BodyFact:
         """What a macro of the file makes."""
@@ -178,12 +211,3 @@ def _panicking(attribute: Node) -> CheckFact:
     if found is not None:
         check["message"] = " ".join(found[1].split())[:200]
     return check
-
-
-def _is_constant(statement: Node) -> bool:
-    """Whether a statement is a check of what is written out, and is given no text to make."""
-    macro = next(named(statement), statement) if statement.type == "expression_statement" else statement
-    tree = tree_of(macro) if macro.type == MACRO else None
-    if tree is None or last_of(macro) not in ("assert", "assert_eq", "assert_ne", "debug_assert", "debug_assert_eq"):
-        return False
-    return all(one.type.endswith("_literal") for one in arguments_of(tree))
