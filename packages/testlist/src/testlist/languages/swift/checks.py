@@ -25,6 +25,11 @@ SURROUNDED: Final = re.compile(
 NIMBLE: Final = re.compile(rb"\bimport\s+Nimble\b")
 #: types in types that are looked into
 DEEPEST: Final = 40
+#: what may be in a type of tests besides its properties, and attributes of it
+MEMBERS: Final = frozenset({"function_declaration", "class_declaration", "typealias_declaration", "directive"})
+ATTRIBUTES: Final = frozenset({"@MainActor", "@Suite", "@objcMembers"})
+#: properties that are worked out when somebody asks for them
+LATER: Final = frozenset({"lazy", "static", "class"})
 #: functions whose checks of literals are known to hold or not
 CONSTANT: Final = frozenset({"XCTAssert", "XCTAssertTrue", "XCTAssertFalse", "XCTAssertEqual", "XCTAssertNotEqual"})
 WRITTEN: Final = frozenset({"line_string_literal", "integer_literal", "boolean_literal"})
@@ -83,18 +88,32 @@ def _functions(block: Node, types: tuple[str, ...], depth: int, *, alone: bool) 
 
 
 def _is_plain(node: Node) -> bool:
-    """Whether a type inherits from XCTest's case or nothing, and has no attribute that says more."""
+    """Whether a type inherits from XCTest's case or nothing, and nothing runs when it is made."""
     bases = [text(one) for one in named(node) if one.type == "inheritance_specifier"]
-    attributes = [text(one).split("(") for part in named(node) if part.type == "modifiers" for one in named(part)]
     is_extension = text(node.child_by_field_name("declaration_kind")) == "extension"
-    said = [one for one in attributes if one[0].startswith("@") and (one[0] != "@MainActor" and len(one) > 1)]
-    return not is_extension and bases in ([], ["XCTestCase"]) and not said
+    said = [one for one in _modifiers(node) if one.startswith("@") and one not in ATTRIBUTES]
+    is_bare = not is_extension and bases in ([], ["XCTestCase"]) and not said
+    return is_bare and all(map(_is_quiet, named(node.child_by_field_name("body"))))
+
+
+def _is_quiet(member: Node) -> bool:
+    """Whether a member of a type is no property, or one whose value is written out or made later."""
+    if member.type != "property_declaration":
+        return member.type in MEMBERS
+    modifiers, value = _modifiers(member), member.child_by_field_name("value")
+    if any(one.startswith("@") for one in modifiers):
+        return False
+    return value is None or value.type in WRITTEN or any(one in LATER for one in modifiers)
+
+
+def _modifiers(node: Node) -> list[str]:
+    return [text(one) for part in named(node) if part.type == "modifiers" for one in named(part)]
 
 
 def _passes(function: _Function, body: BodyFact) -> Passes | None:
     """Why a test passes whatever the code does: it is empty, or checks what is written there."""
     node = function.node
-    modifiers = [text(one) for part in named(node) if part.type == "modifiers" for one in named(part)]
+    modifiers = _modifiers(node)
     is_test = function.name.startswith("test") and not modifiers and len(function.types) == 1
     is_marked = all(re.fullmatch(r'@Test(?:\("[^"\\]*"\))?', one) for one in modifiers) and bool(modifiers)
     if not (is_test or is_marked) or any(child.type == "parameter" for child in named(node)):
@@ -102,7 +121,8 @@ def _passes(function: _Function, body: BodyFact) -> Passes | None:
     statements = statements_of(function.body)
     if not statements:
         return "empty"
-    return "constant" if _are_constant(statements) and all("idle" in one for one in body["checks"]) else None
+    is_constant = _are_constant(statements) and len(body["checks"]) == len(statements)
+    return "constant" if is_constant and all("idle" in one for one in body["checks"]) else None
 
 
 def _are_constant(statements: Sequence[Node]) -> bool:
