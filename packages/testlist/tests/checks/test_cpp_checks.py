@@ -6,6 +6,7 @@ import pytest
 from testlist_harness.checks import Read, only
 
 GTEST = "#include <gtest/gtest.h>\n"
+CATCH = "#include <catch2/catch_test_macros.hpp>\n"
 
 
 @pytest.mark.parametrize(
@@ -156,6 +157,20 @@ MY_CASE("own") { CHECK(c); }
         ("TEST(A, B) {\n#ifdef X\nf();\n#endif\n}", None),
         ("class F : public testing::Test { void SetUp() override; };\nTEST(A, B) {}", None),
         ("TEST_F(A, B) {}", None),
+        ("class L : public testing::EmptyTestEventListener {};\nTEST(A, B) {}", None),
+        ("TEST(A, B) {}\nvoid f() { testing::UnitTest::GetInstance()->listeners().Append(new L); }", None),
+        ("TEST(A, B) {}\nvoid f() { testing::AddGlobalTestEnvironment(new E); }", None),
+        ("#define TEST(a, b) void b()\nTEST(A, B) {}", None),
+        ("#undef TEST\nTEST(A, B) {}", None),
+        ("#define EXPECT_TRUE(a) f()\nTEST(A, B) { EXPECT_TRUE(true); }", None),
+        ("TEST_GROUP(A) { void setup() { f(); } };\nTEST(A, B) {}", None),
+        (CATCH + 'TEST_CASE("B", TAGS) {}', None),
+        (CATCH + 'TEST_CASE("B", "[tag]") {}', "empty"),
+        (CATCH + 'struct L : doctest::IReporter {};\nTEST_CASE("B") {}', None),
+        ("BOOST_AUTO_TEST_SUITE(A, * utf::fixture<F>())\nBOOST_AUTO_TEST_CASE(B) {}", None),
+        ("BOOST_TEST_DECORATOR(* utf::expected_failures(1))\nBOOST_AUTO_TEST_CASE(B) {}", None),
+        ("BOOST_TEST_GLOBAL_CONFIGURATION(F);\nBOOST_AUTO_TEST_CASE(B) {}", None),
+        ("BOOST_AUTO_TEST_CASE(B) {}", "empty"),
     ],
 )
 def test_only_a_test_of_which_all_is_known_is_accused(read: Read, source: str, reason: str | None) -> None:

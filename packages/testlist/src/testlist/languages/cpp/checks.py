@@ -18,9 +18,20 @@ from testlist.languages.cpp.vocabulary_checks import CALLED, CONDITIONS, FAILS, 
 from testlist.model import Facts
 
 #: a file with any of these may run more around its tests than they say
-SURROUNDED: Final = re.compile(rb"\b(?:SetUp|TearDown|Environment|[A-Z_]*FIXTURE[A-Z_]*|listener|Listener)\b")
-#: macros of tests that bring no fixture
-BARE: Final = re.compile(rb"(?:TEST|TEST_CASE|SCENARIO|BOOST_AUTO_TEST_CASE)\s*+\(")
+SURROUNDED: Final = re.compile(
+    rb"SetUp|TearDown|Environment|FIXTURE|fixture|[Ll]istener|LISTENER|IReporter|DECORATOR|GLOBAL_CONFIGURATION"
+    rb"|\bTEST_GROUP|CppUTest"
+)
+#: a file that gives a macro, or what it is given, a meaning of its own
+REDEFINED: Final = re.compile(
+    rb"#[ \t]*+(?:define|undef)[ \t]++"
+    rb"(?:TEST|TEST_CASE|SCENARIO|BOOST_AUTO_TEST_CASE|(?:EXPECT|ASSERT)_TRUE|CHECK|REQUIRE|BOOST_CHECK|true)\b"
+)
+#: macros of tests that bring no fixture, with names and texts alone: a macro of tags may say that a test has to fail
+BARE: Final = re.compile(
+    rb"""(?:(?:TEST|BOOST_AUTO_TEST_CASE)\s*+\(\s*+\w++\s*+(?:,\s*+\w++\s*+)?"""
+    rb"""|(?:TEST_CASE|SCENARIO)\s*+\(\s*+"[^"\\\n]*+"\s*+(?:,\s*+"[^"\\\n]*+"\s*+)?)\)\s*+\{"""
+)
 CONSTANT: Final = re.compile(
     rb"(?:\s*+(?:(?:EXPECT|ASSERT)_TRUE|CHECK|REQUIRE|BOOST_CHECK)\s*+\(\s*+true\s*+\)\s*+;)+\s*+"
 )
@@ -48,7 +59,7 @@ def extract(source: bytes, language: str) -> Facts:  # noqa: ARG001 - the interf
     functions = list(islice(_functions(whole), MOST_FUNCTIONS))
     alike = Counter(one.names[0] for one in functions)
     own = frozenset(name for name, times in alike.items() if times == 1)
-    alone = not SURROUNDED.search(source)
+    alone = not SURROUNDED.search(source) and not REDEFINED.search(source)
     bodies = [_body(whole, one, one.names[0], own) for one in functions if one.names[0] in own]
     for block, is_whole in _tests(whole, reader):
         for name in block.names:
@@ -147,8 +158,8 @@ def _is_certain(code: bytearray, begin: int, at: int) -> bool:
 def _passes(source: Source, block: _Block, body: BodyFact) -> Passes | None:
     """Why a test passes whatever the code does: it is empty, or checks what is written there."""
     code, head = source.code(block.span), source.masked.source[block.at : block.span[0]]
-    if not BARE.match(head) or any(mark in head for mark in (b"!", b"*", b"::")):
-        return None  # decorators may say that it has to fail
+    if not BARE.fullmatch(head) or b"!" in head:
+        return None  # decorators and tags may say that it has to fail
     if b"#" in source.masked.source[block.span[0] : block.span[1]]:
         return None
     if not code.strip():
