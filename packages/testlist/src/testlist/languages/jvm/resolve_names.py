@@ -61,7 +61,7 @@ class Names:
         new = [path for path in facts if path not in self.facts]
         self.facts |= {path: facts[path] for path in new}
         for path in new:
-            package = shape(facts[path])["package"]
+            package = shape(facts[path]).get("package", "")  # of a file that cannot be read nothing is known
             for found in self.all(path):
                 name = ".".join((*([package] if package else []), *found.names))
                 self.classes.setdefault(name, []).append(found)
