@@ -156,6 +156,8 @@ def test_tests_of_one_name_have_their_own_checks(read: Read) -> None:
         (case('XCTAssertTrue(true, "\\(f())")'), None),
         (case("", "override func setUp() { f() }"), None),
         (case("", "let cart = try! Cart()"), None),
+        (case("", 'let name = "\\(f())"'), None),
+        (case("", "override func record(_ issue: XCTIssue) { f() }"), None),
         (case("", "@Injected var cart: Cart"), None),
         (case("", "#if DEBUG\nvar cart = Cart()!\n#endif"), None),
         (

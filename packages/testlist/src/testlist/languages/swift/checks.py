@@ -97,13 +97,20 @@ def _is_plain(node: Node) -> bool:
 
 
 def _is_quiet(member: Node) -> bool:
-    """Whether a member of a type is no property, or one whose value is written out or made later."""
+    """Whether a member of a type is none of its base, and no property but of a value that is written or made later."""
+    modifiers, value = _modifiers(member), member.child_by_field_name("value")
+    if "override" in modifiers:
+        return False
     if member.type != "property_declaration":
         return member.type in MEMBERS
-    modifiers, value = _modifiers(member), member.child_by_field_name("value")
     if any(one.startswith("@") for one in modifiers):
         return False
-    return value is None or value.type in WRITTEN or any(one in LATER for one in modifiers)
+    return value is None or _is_written(value) or any(one in LATER for one in modifiers)
+
+
+def _is_written(value: Node) -> bool:
+    """Whether a value is a literal with nothing in it that is worked out."""
+    return value.type in WRITTEN and b"\\(" not in (value.text or b"")
 
 
 def _modifiers(node: Node) -> list[str]:
@@ -131,6 +138,6 @@ def _are_constant(statements: Sequence[Node]) -> bool:
         if one.type != "call_expression" or name_of(one) not in CONSTANT:
             return False
         values = [argument.value for argument in arguments(one)]
-        if any(value.type not in WRITTEN or b"\\(" in (value.text or b"") for value in values):
+        if not all(map(_is_written, values)):
             return False
     return True
