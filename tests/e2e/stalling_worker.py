@@ -32,11 +32,11 @@ def remembered(kit: Any, repository: Repository, *given: Any) -> Taken:
     return take(kit, repository, *given)
 
 
-def stalled(repo: Any, *, cache: Any, checkpoint: Any) -> Inventory:
+def stalled(repo: Any, *, checkpoint: Any, **options: Any) -> Inventory:
     while stalls and not GO_ON.exists():
         checkpoint("parsing", 0, 1)  # raises when the job has to stop
         time.sleep(0.05)
-    return inventory(repo, cache=cache, checkpoint=checkpoint)
+    return inventory(repo, checkpoint=checkpoint, **options)
 
 
 tasks.analysis.take = remembered

@@ -38,7 +38,7 @@ CONSTANT: Final = re.compile(
 #: a call: its name, perhaps with arguments of a template, and what stands before it
 CALLING: Final = re.compile(rb"\b([A-Za-z_]\w*+)\s*+(?:<[^<>;(){}]{0,80}+>\s*+)?\(")
 #: what stands between what a function is given and its block
-HEAD: Final = re.compile(rb"\s*+(?:(?:const|noexcept|override|final|mutable)\b\s*+)*+(?:->[^;{}()]{0,80}+)?\{")
+HEAD: Final = re.compile(rb"\s*+(?:(?:const|noexcept|override|final|mutable)\b\s*+)*(?:->[^;{}()]{0,80}+)?\{")
 WORDS: Final = frozenset({"if", "for", "while", "switch", "catch", "return", "sizeof", "decltype", "constexpr"})
 BRACE: Final = re.compile(rb"[{}]")
 LONGEST: Final = 65_536  # bytes of one function

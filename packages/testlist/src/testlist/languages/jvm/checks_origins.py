@@ -10,7 +10,7 @@ from testlist.languages.jvm.shape import Import
 from testlist.languages.jvm.vocabulary_checks import HINTS, HOMES, LIBRARIES, Order
 
 JAVA_IMPORT: Final = re.compile(
-    rb"(?m)(?:^|(?<=;))[ \t]*+import[ \t]++(?:static[ \t]++)?(\w++(?:\.\w++)*+)(\.\*)?+[ \t]*+;"
+    rb"(?m)(?:^|(?<=;))[ \t]*+import[ \t]++(?:static[ \t]++)?(\w++(?:\.\w++)*)(\.\*)?[ \t]*+;"
 )
 #: what the base class of JUnit 3 is called
 CASE: Final = "TestCase"
