@@ -19,7 +19,7 @@ from testlist.model import Facts
 
 #: a file with any of these may run more around its tests than they say
 SURROUNDED: Final = re.compile(
-    rb"SetUp|TearDown|Environment|FIXTURE|fixture|[Ll]istener|LISTENER|IReporter|DECORATOR|GLOBAL_CONFIGURATION"
+    rb"SetUp|TearDown|Environment|FIXTURE|fixture|(?i:listener)|IReporter|DECORATOR|GLOBAL_CONFIGURATION"
     rb"|\bTEST_GROUP|CppUTest"
 )
 #: a file that gives a macro, or what it is given, a meaning of its own
