@@ -140,7 +140,7 @@ def completed(web: Web, many: int = 900) -> str:
 
 
 def long_checks() -> dict[str, Any]:
-    """Of each form, and with long sources."""
+    """Checks of each form, some with long sources."""
     source = f"Cart({LONG}).total_of_all(items=[" + "apple, " * 15 + "])"
     reached = {"by": f"self.check_{LONG}", "file": f"packages/{LONG}/shared.py"}
     return checked(

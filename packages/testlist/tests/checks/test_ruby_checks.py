@@ -144,5 +144,5 @@ def test_only_an_empty_test_that_nothing_runs_around_is_accused(read: Read) -> N
 
 
 def cannot_fail(read: Read, source: str) -> list[str | None]:
-    """Of each test of a file of Minitest."""
+    """Why each test of a file of Minitest cannot fail; None where it may."""
     return [one.cannot_fail for one in read({"test/a_test.rb": source}).values() if one]

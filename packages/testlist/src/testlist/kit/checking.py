@@ -58,6 +58,23 @@ def is_one(first: Any, second: Any) -> bool:
     return first is not NOTHING and type(first) is type(second) and bool(first == second)
 
 
+def is_certain(left: Any, right: Any, *, negated: bool) -> bool:
+    """Whether it is known that two values of literals are equal or, negated, that they are not."""
+    return left is not NOTHING and right is not NOTHING and bool(left == right) != negated
+
+
+def holds(check: CheckFact, value: Any) -> bool:
+    """Whether a check is known to hold, as its sides are literals.  value: of its subject."""
+    relation, negated = check["relation"], check.get("negated", False)
+    if value is NOTHING:
+        return False
+    if relation == "equal":
+        return not negated and is_one(value, check.get("value", NOTHING))
+    if relation == "truthy":
+        return isinstance(value, bool) and value is not negated
+    return relation == "none" and (value is None) != negated
+
+
 def made(
     where: int,
     relation: str,

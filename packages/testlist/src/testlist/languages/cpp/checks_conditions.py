@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from testlist.kit.bodies import CheckFact
-from testlist.kit.checking import NOTHING, Part, made
+from testlist.kit.checking import NOTHING, Part, is_certain, made
 from testlist.languages.cpp.checks_source import Source, literal
 from testlist.languages.cpp.facts_arguments import Span
 from testlist.languages.cpp.vocabulary_checks import (
@@ -124,8 +124,7 @@ def compared(
         return check
     sides = source.part(left), source.part(right)
     check = made(where, relation, *sides, negated=negated, literal=literal)
-    values = [literal(side) for side in sides]
-    if relation == "equal" and NOTHING not in values and (values[0] == values[1]) != negated:
+    if relation == "equal" and is_certain(literal(sides[0]), literal(sides[1]), negated=negated):
         check["idle"] = "constant"
     return check
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from testlist.kit.bodies import CheckFact
-from testlist.kit.checking import Part, made, said
+from testlist.kit.checking import Part, at, made, said
 from testlist.languages.cpp.checks_conditions import compared, conditions, is_written
 from testlist.languages.cpp.checks_source import CALL, Source, literal
 from testlist.languages.cpp.facts_arguments import Span
@@ -49,8 +49,8 @@ def checks_of(source: Source, name: str, given: Sequence[Span], where: int, end:
 
 
 def _meant(source: Source, meaning: Meaning, given: Sequence[Span], where: int) -> CheckFact:
-    def place(at: int | None) -> Part | None:
-        return source.part(given[at]) if at is not None and at < len(given) else None
+    def place(number: int | None) -> Part | None:
+        return None if (span := at(given, number)) is None else source.part(span)
 
     if meaning.relation in PAIRS and meaning.expected == 1 and len(given) > 1:
         return compared(source, given[0], (meaning.relation, meaning.negated), given[1], where)
@@ -58,9 +58,10 @@ def _meant(source: Source, meaning: Meaning, given: Sequence[Span], where: int) 
     if meaning.relation == "approximate" and subject is not None and expected is not None and is_written(subject):
         subject, expected = (subject, expected) if is_written(expected) else (expected, subject)
     check = made(where, meaning.relation, subject, expected, negated=meaning.negated, literal=literal)
-    for key, at in (("tolerance", meaning.tolerance), ("message", meaning.message)):
-        if (part := place(at)) is not None:
-            check[key] = said(part)  # type: ignore[literal-required]
+    if (tolerance := place(meaning.tolerance)) is not None:
+        check["tolerance"] = said(tolerance)
+    if (message := place(meaning.message)) is not None:
+        check["message"] = said(message)
     return check
 
 

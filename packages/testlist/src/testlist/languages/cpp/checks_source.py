@@ -5,10 +5,9 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import Any, Final
 
-from testlist.kit.checking import NOTHING, Part
+from testlist.kit.checking import NOTHING, Part, whole
 from testlist.languages.cpp.facts_arguments import Span, spans
 from testlist.languages.cpp.strip import Masked
-from testlist.model import LARGEST
 
 #: a comment, or what looks like one in a text
 COMMENT: Final = re.compile(
@@ -66,6 +65,5 @@ def literal(part: Part) -> Any:
     if found := INTEGER.fullmatch(raw):
         digits = found[1].replace("'", "")
         if digits.lstrip("-").isdecimal() and (digits.lstrip("-")[:1] != "0" or digits == "0"):
-            number = int(digits[:30])
-            return number if abs(number) <= LARGEST else NOTHING
+            return whole(digits)
     return {"true": True, "false": False, "nullptr": None, "NULL": None}.get(raw, NOTHING)

@@ -6,7 +6,7 @@ from typing import Final
 from tree_sitter import Node
 
 from testlist.kit.bodies import CheckFact
-from testlist.kit.checking import NOTHING, at, is_one
+from testlist.kit.checking import NOTHING, at, holds
 from testlist.languages.csharp.checks_constraints import constrained
 from testlist.languages.csharp.checks_links import (
     CALL,
@@ -71,7 +71,7 @@ def asserted(owner: str, link: Link, where: int, *, value_first: bool | None) ->
         subject, expected = _turned(given, value_first=value_first)
     check = check_of(where, meaning.relation, subject, expected, negated=meaning.negated)
     near(check, given, 2)
-    if _holds(check, subject):
+    if subject is not None and holds(check, literal(subject)):
         check["idle"] = "constant"
     yield check
 
@@ -119,16 +119,3 @@ def _turned(given: Sequence[Node], *, value_first: bool | None) -> tuple[Node | 
             return None, None
         value_first = literals[1]
     return (given[0], given[1]) if value_first else (given[1], given[0])
-
-
-def _holds(check: CheckFact, subject: Node | None) -> bool:
-    """Whether a check compares literals that are known to hold."""
-    value = literal(subject) if subject is not None else NOTHING
-    relation, negated = check["relation"], check.get("negated", False)
-    if value is NOTHING:
-        return False
-    if relation == "equal":
-        return not negated and is_one(value, check.get("value", NOTHING))
-    if relation == "truthy":
-        return isinstance(value, bool) and value is not negated
-    return relation == "none" and (value is None) != negated

@@ -45,7 +45,7 @@ def extract(source: bytes, language: str) -> Facts:
 class _Around(NamedTuple):
     """What is so of a whole file.
 
-    alone: nothing runs around its tests, and an assert is one; own: names that it takes from files of the repository.
+    alone: nothing runs around its tests, and no assert is the repository's; own: names that it takes from other files.
     """
 
     alone: bool

@@ -79,7 +79,7 @@ class _Reader:
         return found
 
     def registered(self, statement: Node) -> BodyFact:
-        """A test of Pest: what runs around it may be in another file, so nothing is said of why it passes."""
+        """A test of Pest; hooks in other files may run around it, so nothing says that it cannot fail."""
         reading = Reading()
         walk(statement, reading, self.own, 0)
         return reading.body(title_of(statement), statement, statement)

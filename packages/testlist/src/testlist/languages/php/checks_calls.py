@@ -5,7 +5,7 @@ from typing import Any, Final, NamedTuple
 from tree_sitter import Node
 
 from testlist.kit.bodies import CheckFact
-from testlist.kit.checking import NOTHING, at, is_one, made, said, whole
+from testlist.kit.checking import NOTHING, at, holds, made, said, whole
 from testlist.languages.php.vocabulary_checks import (
     ASSERTS,
     EXPECTS,
@@ -120,22 +120,9 @@ def _made(call: Node, meaning: Meaning, where: int) -> CheckFact:
     check = made(where, meaning.relation, subject, expected, negated=meaning.negated, literal=literal)
     if (tolerance := names.get("delta") or at(given, meaning.tolerance)) is not None:
         check["tolerance"] = said(tolerance)
-    if _holds(check, subject):
+    if subject is not None and holds(check, literal(subject)):
         check["idle"] = "constant"
     return check
-
-
-def _holds(check: CheckFact, subject: Node | None) -> bool:
-    """Whether a check compares literals that are known to hold."""
-    value = literal(subject) if subject is not None else NOTHING
-    relation, negated = check["relation"], check.get("negated", False)
-    if value is NOTHING:
-        return False
-    if relation == "equal":
-        return not negated and is_one(value, check.get("value", NOTHING))
-    if relation == "truthy":
-        return value is not negated if isinstance(value, bool) else False
-    return relation == "none" and (value is None) != negated
 
 
 def literal(node: Node) -> Any:

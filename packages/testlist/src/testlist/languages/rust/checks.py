@@ -31,7 +31,7 @@ QUIET: Final = PLAIN | {"feature", "no_std", "recursion_limit", "crate_type", "c
 IMPORT: Final = re.compile(rb"\buse\b[^;]*+(?:;|\Z)")
 TEST: Final = re.compile(rb"(?:::|[{,]|\bas\b)\s*+test\s*+[,;}]")
 MACROS: Final = re.compile(rb"(?:::|[{,]|\bas\b)\s*+(?:debug_)?assert(?:_eq|_ne)?\s*+[,;}]")
-#: what runs before the tests of a file
+#: functions that run before and after everything else
 BEFORE: Final = re.compile(rb"#\[(?:\w++::)?[cd]tor\b")
 #: macros whose checks of literals are known to hold or not
 CONSTANT: Final = frozenset({"assert", "assert_eq", "assert_ne", "debug_assert", "debug_assert_eq", "debug_assert_ne"})

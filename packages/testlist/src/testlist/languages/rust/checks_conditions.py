@@ -7,7 +7,7 @@ from typing import Any, Final
 from tree_sitter import Node
 
 from testlist.kit.bodies import CheckFact
-from testlist.kit.checking import NOTHING, at, made, said
+from testlist.kit.checking import NOTHING, at, is_certain, made, said, whole
 from testlist.languages.rust.checks_tokens import last_of, matched, tree_of
 from testlist.languages.rust.vocabulary_checks import (
     FUNCTIONS,
@@ -17,7 +17,6 @@ from testlist.languages.rust.vocabulary_checks import (
     STATES,
     TRUTHS,
 )
-from testlist.model import LARGEST
 from testlist.sandbox.syntax import named, text
 
 INTEGER: Final = re.compile(r"(-?\d[\d_]*)(?:[iu](?:8|16|32|64|128|size))?")
@@ -99,8 +98,7 @@ def compared(left: Node, operator: tuple[str, bool], right: Node, where: int, *,
     if relation == "equal" and method == "len" and owner is not None:
         return made(where, "length", owner, right, negated=negated, literal=literal)
     check = made(where, relation, left, right, negated=negated, literal=literal)
-    sides = literal(left), literal(right)
-    if relation == "equal" and NOTHING not in sides and (sides[0] == sides[1]) != negated:
+    if relation == "equal" and is_certain(literal(left), literal(right), negated=negated):
         check["idle"] = "constant"
     return check
 
@@ -157,6 +155,5 @@ def literal(node: Node) -> Any:
     if node.type in STRINGS and raw.startswith(('"', "r")) and ("\\" not in raw or raw.startswith("r")):
         return raw.lstrip("r").strip("#")[1:-1]
     if node.type in ("integer_literal", "unary_expression") and (found := INTEGER.fullmatch(raw)):
-        number = int(found[1].replace("_", "")[:30])
-        return number if abs(number) <= LARGEST else NOTHING
+        return whole(found[1].replace("_", ""))
     return {"true": True, "false": False}.get(raw, NOTHING) if node.type == "boolean_literal" else NOTHING

@@ -6,7 +6,7 @@ from typing import Any, Final
 from tree_sitter import Node
 
 from testlist.kit.bodies import CheckFact
-from testlist.kit.checking import NOTHING, Part, made, whole
+from testlist.kit.checking import NOTHING, Part, is_certain, made, whole
 from testlist.languages.swift.checks_calls import arguments, bare, suffix_of
 from testlist.languages.swift.vocabulary_checks import OPERATORS, OPPOSITES, TRUTHS
 from testlist.sandbox.syntax import named, parse, text
@@ -122,8 +122,7 @@ def compared(left: Part, operator: str, right: Part, where: int, *, negated: boo
     if relation == "equal" and field == "count" and (counted := _part(owner)) is not None:
         return made(where, "length", counted, right, negated=negated, literal=literal)
     check = made(where, relation, left, right, negated=negated, literal=literal)
-    sides = literal(left), literal(right)
-    if relation == "equal" and NOTHING not in sides and (sides[0] == sides[1]) != negated:
+    if relation == "equal" and is_certain(literal(left), literal(right), negated=negated):
         check["idle"] = "constant"
     return check
 
