@@ -16,6 +16,8 @@ from durable_harness.waiting import wait_for
 BEATING = ("--heartbeat-interval", "1")
 #: So many attempts to connect are those of a heartbeat, and not of Celery itself, which looks for signals between them.
 ATTEMPTS = 5
+#: Seconds for a server to read its log, and a worker to end, on a machine that does much else.
+PATIENCE = 240
 POOLS = ["prefork", *(pytest.param(pool, marks=pytest.mark.proof) for pool in ("threads", "solo"))]
 
 
@@ -30,7 +32,7 @@ def away(broker: Broker) -> Iterator[socket.socket]:
     broker.server.stop("immediate")
     try:
         with socket.create_server(("127.0.0.1", broker.server.port)) as port:
-            port.settimeout(60)
+            port.settimeout(PATIENCE)
             yield port
     finally:
         broker.server.start()
@@ -60,5 +62,5 @@ def test_what_runs_without_a_server_may_end_first(broker: Broker, pool: str) -> 
     with away(broker) as port:
         hear(port, ATTEMPTS)
         worker.process.send_signal(signal.SIGTERM)
-    assert worker.process.wait(60) == 0
+    assert worker.process.wait(PATIENCE) == 0
     assert broker.ended() == 1

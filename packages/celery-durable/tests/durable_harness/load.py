@@ -114,15 +114,17 @@ class Nodes:
 
     def mend(self) -> int:
         """Celery ends a node one of whose children dies while it starts; whoever supervises it starts it again."""
-        gone = [one for one in self.workers if one.process.poll() is not None]
-        ended = [one for one in gone if any(said in one.text for said in CHILD_DIED_AT_START)]
+        ended = [worker for worker in self._gone() if ended_by_celery(worker)]
         for worker in ended:
             self.kill(worker)
         return len(ended)
 
     def dead(self) -> list[str]:
-        """Logs of those that ended by themselves."""
-        return [worker.text for worker in self.workers if worker.process.poll() is not None]
+        """Logs of those that ended by themselves, but for what `mend` starts again: one may end just after it."""
+        return [worker.text for worker in self._gone() if not ended_by_celery(worker)]
+
+    def _gone(self) -> list[Worker]:
+        return [worker for worker in self.workers if worker.process.poll() is not None]
 
     def kill(self, worker: Worker) -> list[int]:
         """The whole tree, and start another.  -> the children's ids"""
@@ -153,6 +155,11 @@ class Nodes:
             except psutil.Error:
                 continue
         return found
+
+
+def ended_by_celery(worker: Worker) -> bool:
+    """Whether a node that is gone ended because a child of its died while that started."""
+    return any(said in worker.text for said in CHILD_DIED_AT_START)
 
 
 def children(worker: Worker) -> list[int]:

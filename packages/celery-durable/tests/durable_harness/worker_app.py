@@ -110,15 +110,16 @@ def held(self: Any) -> None:
 
 @app.task(bind=True)
 def nap(self: Any, seconds: float) -> None:
-    """Sleep through a time without a database."""
+    """Sleep through a time without a database, however long it takes to start again."""
     note(self, "start")
     time.sleep(seconds)
-    for _ in range(100):
+    while True:
         try:
             note(self, "end")
-            break
         except psycopg2.OperationalError:
             time.sleep(0.1)
+        else:
+            return
 
 
 @app.task(bind=True, max_retries=None)
