@@ -3,4 +3,4 @@
 It is read as text when a wheel is built, and runs from a checkout too, where nothing of this version is installed.
 """
 
-VERSION = "0.4.0"
+VERSION = "0.5.0.dev0"
