@@ -59,14 +59,14 @@ def test_a_commit_later_only_new_files_are_parsed(
 
 def test_a_result_comes_back_as_it_was_under_the_commit_that_is_asked_for(tmp_path: Path) -> None:
     cache = DiskCache(tmp_path / "cache")
-    cache.keep("t" * 40, FOUND)
+    cache.keep("t" * 40, FOUND, "r")
     assert cache.result("t" * 40, "d" * 40) == FOUND._replace(commit="d" * 40)
     assert cache.result("u" * 40, "d" * 40) is None
 
 
 def test_a_result_is_not_kept_if_the_next_run_may_find_more(tmp_path: Path) -> None:
     cache = DiskCache(tmp_path / "cache")
-    cache.keep("t" * 40, FOUND._replace(is_final=False))
+    cache.keep("t" * 40, FOUND._replace(is_final=False), "r")
     assert cache.result("t" * 40, "c" * 40) is None
 
 
@@ -107,18 +107,18 @@ def test_a_damaged_file_is_made_again(tmp_path: Path, content: bytes) -> None:
     cache = DiskCache(tmp_path)
     (tmp_path / f"testlist-{PARSER_VERSION}.sqlite3").write_bytes(content)
     for _ in range(2):  # the first one may only find out
-        cache.keep("t" * 40, FOUND)
+        cache.keep("t" * 40, FOUND, "r")
     assert cache.result("t" * 40, FOUND.commit) == FOUND
 
 
 def test_a_row_that_cannot_be_read_is_forgotten_with_its_file(tmp_path: Path) -> None:
     cache = DiskCache(tmp_path)
-    cache.keep("t" * 40, FOUND)
+    cache.keep("t" * 40, FOUND, "r")
     with database(tmp_path) as opened:
         opened.execute("UPDATE results SET content = 'x'")
     opened.close()
     assert cache.result("t" * 40, FOUND.commit) is None
-    cache.keep("t" * 40, FOUND)
+    cache.keep("t" * 40, FOUND, "r")
     assert cache.result("t" * 40, FOUND.commit) == FOUND
 
 
@@ -132,11 +132,11 @@ def test_a_folder_that_cannot_be_written_costs_the_cache_alone(
 def test_while_another_process_writes_a_run_goes_on_without(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("testlist.disk_cache.PATIENCE", 0.01)
     cache = DiskCache(tmp_path)
-    cache.keep("t" * 40, FOUND)
+    cache.keep("t" * 40, FOUND, "r")
     with database(tmp_path) as other:
         other.execute("BEGIN EXCLUSIVE")
         assert cache.result("t" * 40, FOUND.commit) is None
-        cache.keep("u" * 40, FOUND)
+        cache.keep("u" * 40, FOUND, "r")
     other.close()
     assert cache.result("t" * 40, FOUND.commit) == FOUND
 
@@ -174,7 +174,7 @@ def test_files_of_other_versions_go_when_they_are_old(tmp_path: Path) -> None:
         file.write_text("")
     os.utime(old, (0, 0))
     os.utime(others, (0, 0))
-    DiskCache(tmp_path).keep("t" * 40, FOUND)
+    DiskCache(tmp_path).keep("t" * 40, FOUND, "r")
     assert [file.exists() for file in (old, new, others)] == [False, True, True]
 
 

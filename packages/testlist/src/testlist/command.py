@@ -183,8 +183,9 @@ class _Reading:
         tree = root_of(repository.objects, repository.commit)
         known = self.cache.result(tree, repository.commit)
         if known is None:
-            known = inventory(repository, cache=self.cache)
-            self.cache.keep(tree, known)
+            name = str(self.source.path or self.source.url)
+            known = inventory(repository, cache=self.cache, earlier=self.cache.last(name))
+            self.cache.keep(tree, known, name)
         return known
 
 

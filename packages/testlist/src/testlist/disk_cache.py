@@ -1,11 +1,11 @@
 """What was read before, in a folder of the user's: facts of files by their content, and results by the root folder.
 
-Both depend on nothing else than their key and the parser version, which names the file.  Objects are hashed before
+Both depend on nothing else than their key and the parser version, which names the file.  The last result of each
+repository is known as well, of which the next one takes over what has not changed.  Objects are hashed before
 anybody sees them, so one repository cannot say what is in another's file.  Several processes may share the cache.
 Nothing of it is needed: whatever goes wrong with it, the run goes on without.
 """
 
-import json
 import os
 import sqlite3
 import time
@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from testlist.model import Facts, FactsKey, FileInventory, Inventory, Test
+from testlist.model import Facts, FactsKey, Inventory
+from testlist.packing import packed, packed_inventory, unpacked, unpacked_inventory
 from testlist.version import PARSER_VERSION
 
 #: bytes that a version's file may have before what was not used for longest goes; days after which a file itself goes
@@ -28,13 +29,13 @@ PATIENCE: Final = 2.0
 DAY: Final = 86_400
 #: keys of one statement
 BATCH: Final = 400
-LEVEL: Final = 1  # of compression: three times smaller, and as fast as the disk
 
 TABLES: Final = """
     PRAGMA auto_vacuum = INCREMENTAL;
     CREATE TABLE IF NOT EXISTS facts (
         blob TEXT, language TEXT, used INTEGER, content BLOB, PRIMARY KEY (blob, language)) WITHOUT ROWID;
-    CREATE TABLE IF NOT EXISTS results (tree TEXT PRIMARY KEY, used INTEGER, content BLOB) WITHOUT ROWID"""
+    CREATE TABLE IF NOT EXISTS results (tree TEXT PRIMARY KEY, used INTEGER, content BLOB) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS repositories (name TEXT PRIMARY KEY, tree TEXT) WITHOUT ROWID"""
 OLDEST: Final = """
     DELETE FROM {table} WHERE used < max((SELECT used FROM {table} ORDER BY used LIMIT 1 OFFSET :half),
                                          (SELECT min(used) + 1 FROM {table}))"""
@@ -66,18 +67,22 @@ class DiskCache:
 
     def store(self, facts: Mapping[FactsKey, Facts]) -> None:
         """Keep facts."""
-        rows = [(*key, _today(), _packed(one)) for key, one in facts.items()]
+        rows = [(*key, _today(), packed(one)) for key, one in facts.items()]
         self._write("INSERT OR REPLACE INTO facts VALUES (?, ?, ?, ?)", rows)
 
     def result(self, tree: str, commit: str) -> Inventory | None:
         """The inventory of a commit with this root folder; None if it is not known."""
         return self._attempt(lambda database: _result(database, tree, commit), None)
 
-    def keep(self, tree: str, found: Inventory) -> None:
+    def last(self, repository: str) -> Inventory | None:
+        """What was kept last of a repository; None if that is not known any more."""
+        return self._attempt(lambda database: _last(database, repository), None)
+
+    def keep(self, tree: str, found: Inventory, repository: str) -> None:
         """Keep a result, unless the next run may read a file that this one could not: a configuration as well."""
         if found.is_final:
-            files = [[*file[:3], [list(test) for test in file.tests], file.skipped, file.hints] for file in found.files]
-            content = _packed({"files": files, "unread": dict(found.unread)})
+            self._write("INSERT OR REPLACE INTO repositories VALUES (?, ?)", [(repository, tree)])
+            content = packed_inventory(found)
             self._write("INSERT OR REPLACE INTO results VALUES (?, ?, ?)", [(tree, _today(), content)])
 
     def _write(self, statement: str, rows: Sequence[tuple[Any, ...]]) -> None:
@@ -133,7 +138,7 @@ def _facts(database: sqlite3.Connection, keys: Sequence[FactsKey]) -> Iterator[t
         )
         for blob, language, used, content in rows:
             old += [(_today(), blob, language)] if used < _today() else []
-            yield FactsKey(blob, language), _unpacked(content)
+            yield FactsKey(blob, language), unpacked(content)
     if old:
         database.executemany("UPDATE facts SET used = ? WHERE blob = ? AND language = ?", old)
         database.commit()
@@ -143,19 +148,14 @@ def _result(database: sqlite3.Connection, tree: str, commit: str) -> Inventory |
     row = database.execute("SELECT content FROM results WHERE tree = ?", (tree,)).fetchone()
     if row is None:
         return None
-    known = _unpacked(row[0])
-    files = (
-        FileInventory(path, blob, framework, tuple(_test(one) for one in tests), skipped, tuple(hints))
-        for path, blob, framework, tests, skipped, hints in known["files"]
-    )
     database.execute("UPDATE results SET used = ? WHERE tree = ? AND used < ?", (_today(), tree, _today()))
     database.commit()
-    return Inventory(commit, tuple(files), PARSER_VERSION, known["unread"])
+    return unpacked_inventory(row[0], commit)
 
 
-def _test(values: Sequence[Any]) -> Test:
-    file, framework, suites, *others = values
-    return Test(file, framework, tuple(suites), *others)
+def _last(database: sqlite3.Connection, repository: str) -> Inventory | None:
+    row = database.execute("SELECT tree FROM repositories WHERE name = ?", (repository,)).fetchone()
+    return None if row is None else _result(database, row[0], "")
 
 
 def _bound(database: sqlite3.Connection, most_bytes: int) -> None:
@@ -176,11 +176,3 @@ def _bytes(database: sqlite3.Connection) -> int:
 
 def _today() -> int:
     return int(time.time() // DAY)
-
-
-def _packed(value: object) -> bytes:
-    return zlib.compress(json.dumps(value, separators=(",", ":")).encode(), LEVEL)
-
-
-def _unpacked(content: bytes) -> Any:
-    return json.loads(zlib.decompress(content))

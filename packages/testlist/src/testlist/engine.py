@@ -1,12 +1,13 @@
 """The inventory of one commit, step by step: list, configure, choose, read, resolve, count."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Final
 
 from testlist.checks import with_checks
+from testlist.earlier import Earlier, digest
 from testlist.garbage_collection import rare_collections
 from testlist.git.repository import Repository
 from testlist.interface import Framework
@@ -15,7 +16,7 @@ from testlist.language_part import ROUNDS, LanguagePart, configured
 from testlist.languages import LANGUAGES, OWNERS, SYNTAXES, frameworks_of, language_of, needs_of
 from testlist.languages.unread import unread_language_of
 from testlist.loader import Loader
-from testlist.model import Facts, FactsCache, FileInventory, Inventory
+from testlist.model import Basis, Facts, FactsCache, FileInventory, Inventory, ReadFiles
 from testlist.progress import Checkpoint, silent
 from testlist.project import Project, folder_of
 from testlist.sandbox.parsers import ParseLimits, Parsers
@@ -38,18 +39,21 @@ def inventory(
     frameworks: Sequence[Framework] | None = None,
     checks: bool = False,
     most_checked: int | None = None,
+    earlier: Inventory | None = None,
 ) -> Inventory:
     """List every test of a commit.  A file that cannot be read is listed with the reason, and harms no other.
 
     checks: also say what each test checks, for which the bodies of functions are read; most_checked: not of a commit
-    with more tests than this.
+    with more tests than this.  earlier: of another commit of this repository, of which is taken over what nothing
+    concerns that has changed; it must come from a run with the same cache and no frameworks of its own.
     Raises: InventoryError for the repository as a whole; whatever the checkpoint raises.
     """
     if checkpoint is not silent:  # otherwise the one the repository was fetched with stays
         repo.progress.checkpoint, repo.progress.due = checkpoint, 0.0
     with rare_collections(), Parsers(limits or ParseLimits(), repo.progress) as parsers:
         most = 0 if not checks else most_checked
-        return _Run(repo, Loader(repo, parsers, cache, repo.progress), frameworks, most).inventory()
+        loader = Loader(repo, parsers, cache, repo.progress)
+        return _Run(repo, loader, frameworks, most, None if frameworks is not None else earlier).inventory()
 
 
 @dataclass(slots=True)
@@ -60,24 +64,36 @@ class _Run:
     loader: Loader
     frameworks: Sequence[Framework] | None  # None: those of its languages
     most_checked: int | None = 0  # tests whose bodies are read, if there are no more; None: however many there are
+    earlier: Inventory | None = None
     blobs: dict[str, str] = field(default_factory=dict)
     languages: dict[str, str] = field(default_factory=dict)  # of those files that have one
     spoken: Sequence[Framework] = ()  # frameworks with files in their languages
     unread: Counter[str] = field(default_factory=Counter)  # files that look like tests, by language
+    formats: dict[str, str] = field(default_factory=dict)  # of configuration files, by path
+    read: dict[str, ReadFiles] = field(default_factory=dict)  # by name of language, once that has its rows
 
     def inventory(self) -> Inventory:
         self.survey()
-        spoken = set(self.languages.values())
-        self.loader.parsers.warm(needs_of(spoken))  # while frameworks are imported here
-        frameworks = frameworks_of(spoken) if self.frameworks is None else self.frameworks
-        self.spoken = [framework for framework in frameworks if not spoken.isdisjoint(framework.languages)]
-        formats = self.configs()
-        project = Project(self.blobs, self.configured(formats), beat=self.repo.progress.beat)
-        files = sorted(self.files(list(self.parts(project))))
+        before = Earlier.of(self.earlier, self.blobs)
+        kept = {} if before is None else before.kept(self.blobs)
+        self.read = {name: one.read for name, one in kept.items()}
+        self.formats = {} if before is None else {path: form for path, (_, form) in before.basis.configs.items()}
+        files = [file for one in kept.values() for file in one.files.values()]
+        changed = {language for language in self.languages.values() if OWNERS[language].name not in kept}
+        if changed or before is None:
+            self.loader.parsers.warm(needs_of(changed))  # while frameworks are imported here
+            files += self.files(list(self.parts(self.project(before), before)))
+        files.sort()
         if self.most_checked is None or sum(len(file.tests) for file in files) <= self.most_checked:
             files = with_checks(files, self.blobs, self.loader)
         is_final = self.loader.is_final and not any(file.skipped == RULES_FAILED for file in files)
-        return Inventory(self.repo.commit, tuple(files), PARSER_VERSION, dict(self.unread), is_final)
+        basis = self.basis() if is_final and self.frameworks is None else None
+        return Inventory(self.repo.commit, tuple(files), PARSER_VERSION, dict(self.unread), is_final, basis)
+
+    def basis(self) -> Basis:
+        """What the next run may take over."""
+        configs = {path: (self.blobs[path], form) for path, form in self.formats.items()}
+        return Basis(digest(self.blobs), configs, self.read)
 
     def survey(self) -> None:
         """Note every file that may count."""
@@ -103,6 +119,18 @@ class _Run:
             del self.blobs[path]
             self.languages.pop(path, None)
 
+    def project(self, earlier: Earlier | None) -> Project:
+        """What is known before tests are read."""
+        spoken = set(self.languages.values())
+        frameworks = frameworks_of(spoken) if self.frameworks is None else self.frameworks
+        self.spoken = [framework for framework in frameworks if not spoken.isdisjoint(framework.languages)]
+        if earlier is None:
+            self.formats = self.configs()
+            configs = self.configured()
+        else:
+            configs = self.loader.read(self.blobs, self.formats)
+        return Project(self.blobs, configs, beat=self.repo.progress.beat)
+
     def configs(self) -> dict[str, str]:
         """Path -> format of every configuration file some framework reads that has files here."""
         by_name: dict[str, list[str]] = {}
@@ -115,9 +143,9 @@ class _Run:
                 formats |= dict.fromkeys(paths, language)
         return formats
 
-    def configured(self, formats: Mapping[str, str]) -> dict[str, Facts]:
+    def configured(self) -> dict[str, Facts]:
         """Configuration files, and those that they are built on, whatever these are called."""
-        found = self.loader.read(self.blobs, formats)
+        found = self.loader.read(self.blobs, self.formats)
         following = [bases for language in LANGUAGES if (bases := language.bases()) is not None]
         for _ in range(ROUNDS):
             led = {
@@ -129,6 +157,7 @@ class _Run:
             new = {path: form for path in led if (form := self.configures(path)) is not None}
             if not new:
                 break
+            self.formats |= new
             found |= self.loader.read(self.blobs, new)
         return found
 
@@ -137,21 +166,25 @@ class _Run:
         language = self.languages.get(path)
         return SYNTAXES[language].configures if language in SYNTAXES else None
 
-    def parts(self, project: Project) -> Iterator[LanguagePart]:
-        """The languages of the commit: what is read of one means nothing to the frameworks of another."""
+    def parts(self, project: Project, earlier: Earlier | None) -> Iterator[LanguagePart]:
+        """The languages that are not as they were: what is read of one means nothing to the frameworks of another."""
         for record in LANGUAGES:
             own = [one for one in self.spoken if not record.ids.isdisjoint(one.languages)]
-            if own:
-                scopes = configured(own, project.alone())
-                yield LanguagePart.of(self.loader, self.blobs, self.languages, scopes)
+            if own and record.name not in self.read:
+                alone = project.alone()
+                before = None if earlier is None else earlier.language(record)
+                yield LanguagePart(record, alone, self.loader, self.languages, configured(own, alone), before)
 
     def files(self, parts: list[LanguagePart]) -> Iterator[FileInventory]:
         """Read and resolve one language after the other; its facts are forgotten as soon as it has its rows."""
         self.loader.expect({key for part in parts for key in part.keys})
         parts.reverse()
         while parts:
-            yield from parts.pop().files()
+            part = parts.pop()
+            yield from part.files()
+            self.read[part.record.name] = part.was_read
             self.loader.forget()
+            del part
 
 
 def own_folders(language: str | None) -> frozenset[str]:

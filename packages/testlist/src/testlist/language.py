@@ -6,10 +6,11 @@ Parsing children import the records too, so they name modules and do not import 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Final, cast
+from typing import Final, Protocol, cast
 
 from testlist.interface import Framework
 from testlist.model import Facts
+from testlist.project import Project
 
 #: where the packages of languages are
 HOME: Final = "testlist.languages"
@@ -18,6 +19,19 @@ HOME: Final = "testlist.languages"
 Home = Callable[[str, str, Mapping[str, str], Collection[str]], tuple[str, str]]
 #: files a configuration file is built on, each with the name of what it takes from there.  known: paths of the commit
 Bases = Callable[[str, Facts, Collection[str]], Iterable[tuple[str, str]]]
+
+
+class Dependence(Protocol):
+    """What the rows of a file depend on: its own facts, those of files it has links to, and the outlines of all."""
+
+    def leads(self, facts: Facts) -> object:
+        """What decides on the files that a file leads to; equal if these are the same, whatever else is read."""
+
+    def outline(self, facts: Facts) -> object:
+        """What any other file may have from a file without a link to it; equal if nobody sees a difference."""
+
+    def links(self, project: Project) -> Callable[[str, Facts], Iterable[str]]:
+        """Files that a file may have more than that from, directly, by its path and facts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +116,8 @@ class Language:
 
     name: of its package.  own_folders: folders like any other to its tools that hold other people's code elsewhere.
     follows: its module with `bases` (see Bases), if its configuration files may be built on others.  calls: its module
-    with `home` (see Home), if its bodies are read.
+    with `home` (see Home), if its bodies are read.  depends: its module that says what rows depend on (see Dependence);
+    without one a changed file means that all files of the language are resolved again.
     """
 
     name: str
@@ -113,6 +128,7 @@ class Language:
     own_folders: frozenset[str] = frozenset()
     follows: str | None = None
     calls: str | None = None
+    depends: str | None = None
 
     @property
     def suffixes(self) -> frozenset[str]:
@@ -139,3 +155,7 @@ class Language:
     def home(self) -> Home | None:
         """What `calls` names."""
         return None if self.calls is None else cast(Home, import_module(self.module(self.calls)).home)
+
+    def dependence(self) -> Dependence | None:
+        """What `depends` names."""
+        return None if self.depends is None else cast(Dependence, import_module(self.module(self.depends)))

@@ -78,6 +78,12 @@ class Loader:
         self.flush()
         return {path: self.known[key] for path, key in wanted.items()}
 
+    def known_of(self, blobs: Mapping[str, str], languages: Mapping[str, str]) -> dict[str, Facts]:
+        """Facts by path as far as the cache has them, of blobs that need not be in the repository."""
+        wanted = {path: FactsKey(blobs[path], language) for path, language in languages.items()}
+        found = self.cache.load(sorted(set(wanted.values()))) if wanted and self.cache is not None else {}
+        return {path: found[key] for path, key in wanted.items() if key in found}
+
     def share(self, facts: Facts) -> Facts:
         """The facts, with texts that are shared if there are many files."""
         return self.words.share(facts) if (self.total or 0) > MANY else facts

@@ -142,12 +142,35 @@ class FileInventory(NamedTuple):
             yield {**test.row(), **known}
 
 
+class ReadFiles(NamedTuple):
+    """What was read of one language, as path -> blob id.
+
+    followed: files that the candidates led to; links: path -> what its rows may depend on, None if nobody asked yet.
+    """
+
+    candidates: Mapping[str, str]
+    followed: Mapping[str, str]
+    links: Mapping[str, Sequence[str]] | None = None
+
+
+class Basis(NamedTuple):
+    """What an inventory was made of, by which the next one of its repository sees what it may take over.
+
+    paths: digest of the names of all files; configs: path -> blob id and format of the configuration; read: by name of
+    language.
+    """
+
+    paths: str
+    configs: Mapping[str, tuple[str, str]]
+    read: Mapping[str, ReadFiles]
+
+
 class Inventory(NamedTuple):
     """Every test of one commit.
 
     is_final: the next run finds the same, as no file was left unread for a reason that may pass or be made up.
     files: candidates only, sorted by path.  unread: language -> files that look like tests, where no framework here can
-    read it.
+    read it.  basis: None if it cannot help the next run.
     """
 
     commit: str
@@ -155,6 +178,7 @@ class Inventory(NamedTuple):
     parser_version: str
     unread: Mapping[str, int] = {}
     is_final: bool = True
+    basis: Basis | None = None
 
     @property
     def tests(self) -> tuple[Test, ...]:

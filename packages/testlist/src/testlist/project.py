@@ -17,10 +17,14 @@ def idle() -> None:
 
 @dataclass(frozen=True)
 class Project:
-    """One commit.  blobs: path -> blob id of every regular file.  configs: path -> facts of configuration files."""
+    """One commit.  blobs: path -> blob id of every regular file.  configs: path -> facts of configuration files.
+
+    facts: of files of one language, as they are read.
+    """
 
     blobs: Mapping[str, str]
     configs: Mapping[str, Facts] = field(default_factory=dict)
+    facts: dict[str, Facts] = field(default_factory=dict)
     shared: dict[object, Any] = field(default_factory=dict)  # what frameworks of one language work out together
     beat: Callable[[], None] = idle  # to be called now and then in loops over all files
 
@@ -42,7 +46,7 @@ class Project:
 
     def alone(self) -> "Project":
         """The commit for the frameworks of another language, which share nothing with those of this one."""
-        return replace(self, shared={})
+        return replace(self, facts={}, shared={})
 
     def once(self, make: Callable[["Project"], Made]) -> Made:
         """What a function makes of the commit; it is called once, whoever asks."""

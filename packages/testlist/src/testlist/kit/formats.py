@@ -6,12 +6,16 @@ import re
 import shlex
 from collections.abc import Callable
 from typing import Any, Final
+from xml.parsers.expat import ExpatError
 
 from testlist.model import Facts
 
 #: strings, comments and runs of anything else; what is not closed ends with the text, so that no part is read twice
 PIECES: Final = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|//[^\n]*+|/\*[^*]*+(?:\*(?!/)[^*]*+)*(?:\*/)?|[^"/]++|/')
 TRAILING: Final = re.compile(r'("(?:[^"\\\n]|\\.)*+"?)|,\s*+([\]}])')
+
+#: what readers of configuration raise for a broken file, which says nothing: whoever reads it again finds the same
+BROKEN: Final = (ValueError, configparser.Error, ExpatError)
 
 
 def extract(source: bytes, language: str) -> Facts:

@@ -56,6 +56,11 @@ def language_of(path: str) -> str | None:
     return SUFFIXES.get(suffix) if stem and dot else None
 
 
+def is_configuration(language: str) -> bool:
+    """Whether this is the format of a configuration file."""
+    return language in SHARED or (language in FORMATS and not FORMATS[language].on_demand)
+
+
 def written_in(language: str, facts: FactsByPath) -> Iterator[Facts]:
     """Facts of the files of one language: what others have under the same names means something else."""
     return (one for path, one in facts.items() if language_of(path) == language)

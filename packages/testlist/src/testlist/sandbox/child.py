@@ -12,7 +12,8 @@ from contextlib import suppress
 from importlib import import_module
 from typing import BinaryIO, Final
 
-from testlist.languages import reader
+from testlist.kit.formats import BROKEN
+from testlist.languages import is_configuration, reader
 from testlist.model import Facts
 from testlist.reports.hints import hints, pattern_of
 from testlist.sandbox.plain_texts import plain_json
@@ -45,7 +46,12 @@ def facts_of(source: bytes, language: str) -> Facts:
 
 
 def _read(source: bytes, language: str) -> Facts:
-    facts, found = reader(language).extract(source, language), hints(source, language)
+    try:
+        facts, found = reader(language).extract(source, language), hints(source, language)
+    except BROKEN:
+        if is_configuration(language):
+            return {"data": None}
+        raise
     return {**facts, "hints": found} if found else facts
 
 

@@ -46,6 +46,7 @@ JAVASCRIPT: Final = Language(
             for syntax in ("javascript", "typescript", "tsx")
         ),
     ),
+    depends="resolve_dependence",
     hints=Hints(
         imports=rb"""(?:\bfrom[ \t]*+|\bimport[ \t]*+\(?|\brequire[ \t]*+\()[ \t]*+["'](?P<import>[^"'\n]++)["']""",
         texts=SLASHES,

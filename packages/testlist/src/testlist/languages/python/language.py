@@ -21,6 +21,7 @@ PYTHON: Final = Language(
         Format("python-bodies", "checks", syntax="python", declares=True, on_demand=True),
     ),
     calls="resolve_calls",
+    depends="resolve_dependence",
     hints=Hints(
         imports=rb"^[ \t]*+(?:from|import)[ \t]+(?P<import>\.*+\w[\w.]*+)",
         texts=HASHES,

@@ -28,10 +28,9 @@ STEPS: Final = 4
 
 @dataclass(slots=True)
 class Resolver:
-    """One repository.  facts: what has been read by the last round."""
+    """One repository."""
 
     project: Project
-    facts: FactsByPath = field(default_factory=dict)
     spoken: dict[str, str | None] = field(default_factory=dict)
     names: Names = field(default_factory=Names)
     known: Growing[Classes] = field(default_factory=lambda: Growing(Classes()))
@@ -49,7 +48,6 @@ class Resolver:
 
     def leads(self, facts: FactsByPath) -> set[str]:
         """What is needed beyond what has been read."""
-        self.facts = facts
         self.names.learn(facts)
         return {path for name in self.names.unknown() for path in self.files_of(name)}
 
@@ -63,12 +61,12 @@ class Resolver:
 
     def is_required(self, path: str) -> bool:
         """Whether a file that was read requires another by its name."""
-        required = self.required.of(self.facts, self.requires)
+        required = self.required.of(self.project.facts, self.requires)
         return not required.isdisjoint(endings(path.removesuffix(".rb")))
 
     def requires(self) -> frozenset[str]:
         """What files that were read require, without the way to it."""
-        return frozenset(plain(name) for one in read(self.facts) for name in one.get("requires", ()))
+        return frozenset(plain(name) for one in read(self.project.facts) for name in one.get("requires", ()))
 
     def files_of(self, name: str) -> list[str]:
         """Files that by convention define a class of this name."""
@@ -90,8 +88,8 @@ class Resolver:
             stem = name.rpartition("/")[2].removesuffix(".rb")
             places = [f"{joined(folder_of(path), name).removesuffix('.rb')}.rb"]
             places += self._places(path, stem) if stem in HELPERS else ()
-            helper = next((one for one in places if one in self.facts and one != path), None)
-            said = self.speaks(helper, self.facts[helper], steps + 1) if helper is not None else None
+            helper = next((one for one in places if one in self.project.facts and one != path), None)
+            said = self.speaks(helper, self.project.facts[helper], steps + 1) if helper is not None else None
             if said or stem in NAMED:
                 return said or NAMED[stem]
         return None

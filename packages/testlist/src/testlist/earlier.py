@@ -1,0 +1,69 @@
+"""What an inventory of an earlier commit still says of this one.
+
+Where a file was added, removed or renamed, or configuration changed, nothing is taken over: which files are candidates
+depends on all of that.  Else the files of a language stay as they were if none changed that was read for it, and of the
+others those stay that nothing changed for.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Self
+
+from testlist.language import Language
+from testlist.languages import OWNERS, language_of
+from testlist.model import Basis, FileInventory, Inventory, ReadFiles
+from testlist.version import PARSER_VERSION
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierFiles:
+    """One language of an earlier commit.  files: by path."""
+
+    read: ReadFiles
+    files: Mapping[str, FileInventory]
+
+    @property
+    def blobs(self) -> Iterator[tuple[str, str]]:
+        """Every file that was read, with its blob id."""
+        yield from self.read.candidates.items()
+        yield from self.read.followed.items()
+
+    def is_as(self, blobs: Mapping[str, str]) -> bool:
+        """Whether none of the files that were read has changed."""
+        return all(blobs.get(path) == blob_id for path, blob_id in self.blobs)
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """What may be taken over of an earlier commit, by language."""
+
+    basis: Basis
+    languages: Mapping[str, EarlierFiles]
+
+    @classmethod
+    def of(cls, inventory: Inventory | None, blobs: Mapping[str, str]) -> Self | None:
+        """None where paths or configuration are others.  blobs: path -> blob id of every file of this commit."""
+        if inventory is None or inventory.basis is None or inventory.parser_version != PARSER_VERSION:
+            return None
+        basis = inventory.basis
+        if any(blobs.get(path) != known for path, (known, _) in basis.configs.items()) or digest(blobs) != basis.paths:
+            return None
+        files: dict[str, dict[str, FileInventory]] = {name: {} for name in basis.read}
+        for file in inventory.files:
+            if language := language_of(file.path):
+                files.setdefault(OWNERS[language].name, {})[file.path] = file._replace(checks=())
+        return cls(basis, {name: EarlierFiles(read, files[name]) for name, read in basis.read.items()})
+
+    def kept(self, blobs: Mapping[str, str]) -> dict[str, EarlierFiles]:
+        """The languages that are as they were, by name."""
+        return {name: one for name, one in self.languages.items() if one.is_as(blobs)}
+
+    def language(self, record: Language) -> EarlierFiles:
+        """What may be taken over of one; a language that is not there had no candidates."""
+        return self.languages.get(record.name, EarlierFiles(ReadFiles({}, {}), {}))
+
+
+def digest(paths: Iterable[str]) -> str:
+    """Of the names of all files."""
+    return sha256("\0".join(sorted(paths)).encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,245 @@
+"""An inventory that takes over what it can of an earlier commit is the one that a whole run finds."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from testlist import Facts, FactsKey, Inventory, Source, Test, fetched, inventory, resolve
+from testlist.language_part import LanguagePart
+from testlist_harness.repositories import MakeRepository, commit
+
+Files = Mapping[str, str | None]
+
+
+@dataclass
+class Memory:
+    """A cache of facts.  stored: keys since the last look."""
+
+    facts: dict[FactsKey, Facts] = field(default_factory=dict)
+
+    def load(self, keys: Sequence[FactsKey]) -> dict[FactsKey, Facts]:
+        return {key: self.facts[key] for key in keys if key in self.facts}
+
+    def store(self, facts: Mapping[FactsKey, Facts]) -> None:
+        self.facts |= facts
+
+
+@dataclass
+class History:
+    """Commits of one repository, each taken with the one before and alone.  resolved: paths of the last one."""
+
+    directory: Path
+    work: Path
+    cache: Memory = field(default_factory=Memory)
+    last: Inventory | None = None
+    resolved: set[str] = field(default_factory=set)
+
+    def then(self, files: Files) -> Inventory:
+        """The next commit.  files: new texts; None: it is removed."""
+        for path, text in files.items():
+            target = self.directory / path
+            if text is None:
+                target.unlink()
+            else:
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_text(text)
+        commit(self.directory)
+        whole = self.take(Memory(), None)
+        self.resolved.clear()
+        found = self.take(self.cache, self.last)
+        assert found.files == whole.files
+        assert plain(found) == plain(whole)
+        self.last = found
+        return found
+
+    def take(self, cache: Memory, earlier: Inventory | None) -> Inventory:
+        source = Source.local(self.directory)
+        ref, _ = resolve(source, None)
+        with fetched(source, ref, workdir=self.work) as repository:
+            return inventory(repository, cache=cache, earlier=earlier)
+
+
+def plain(found: Inventory) -> Inventory:
+    """Without the links, which only a run after another has."""
+    if found.basis is None:
+        return found
+    read = {name: one._replace(links=None) for name, one in found.basis.read.items()}
+    return found._replace(basis=found.basis._replace(read=read))
+
+
+@pytest.fixture
+def history(make_repository: MakeRepository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> History:
+    """An empty repository, and what is resolved for each commit."""
+    made = History(make_repository({"README": ""}), tmp_path / "work")
+    tests = LanguagePart.tests
+
+    def watched(part: LanguagePart, paths: Iterable[str]) -> list[Test]:
+        made.resolved |= set(paths)
+        return tests(part, paths)
+
+    monkeypatch.setattr(LanguagePart, "tests", watched)
+    return made
+
+
+PYTHON = {
+    "pytest.ini": "[pytest]\n",
+    "tests/base.py": "import unittest\nclass Base(unittest.TestCase):\n    def test_shared(self): pass\n",
+    "tests/marks.py": "import pytest\nslow = pytest.mark.skip\n",
+    "tests/test_a.py": "from tests.base import Base\nclass TestA(Base):\n    def test_a(self): pass\n",
+    "tests/test_b.py": "from tests.base import Base\nclass TestB(Base):\n    def test_b(self): pass\n",
+    "tests/test_c.py": "from tests.marks import slow\n@slow\ndef test_c(): pass\n",
+    "tests/test_d.py": "def test_d(): pass\n",
+    "web/a.test.js": "import {test} from 'vitest'\ntest('a', () => {})\n",
+    "package.json": '{"devDependencies": {"vitest": "1"}}',
+}
+#: what changes -> what is resolved for it
+PYTHON_CHANGES: Mapping[str, tuple[Files, Collection[str]]] = {
+    "nothing that is read": ({"README": "more"}, ()),
+    "a comment": ({"tests/test_d.py": "# d\n\ndef test_d(): pass\n"}, {"tests/test_d.py"}),
+    "a test more": ({"tests/test_d.py": "def test_d(): pass\ndef test_e(): pass\n"}, {"tests/test_d.py"}),
+    "the meaning of a mark": (
+        {"tests/marks.py": "import pytest\nslow = pytest.mark.xfail\n"},
+        {"tests/test_c.py"},
+    ),
+    "a test in a base class": (
+        {"tests/base.py": PYTHON["tests/base.py"] + "    def test_more(self): pass\n"},
+        {"tests/test_a.py", "tests/test_b.py"},
+    ),
+    "a class that has another base now": (
+        {"tests/test_a.py": "import unittest\nclass TestA(unittest.TestCase):\n    def test_a(self): pass\n"},
+        {"tests/test_a.py", "tests/test_b.py"},
+    ),
+    "a test of another language": (
+        {"web/a.test.js": "import {test} from 'vitest'\ntest('b', () => {})\n"},
+        {"web/a.test.js"},
+    ),
+}
+
+
+@pytest.mark.parametrize("change", PYTHON_CHANGES)
+def test_what_a_change_concerns_is_resolved_and_nothing_else(history: History, change: str) -> None:
+    files, resolved = PYTHON_CHANGES[change]
+    history.then(PYTHON)
+    history.then(files)
+    assert history.resolved == set(resolved)
+
+
+CHANGES_OF_ALL: Mapping[str, Files] = {
+    "a new file": {"tests/test_e.py": "def test_e(): pass\n"},
+    "a removed file": {"tests/test_d.py": None},
+    "a new file of no language": {"LICENSE": "free"},
+    "a changed configuration": {"pytest.ini": "[pytest]\npython_files = check_*.py\n"},
+}
+
+
+@pytest.mark.parametrize("change", CHANGES_OF_ALL)
+def test_where_candidates_may_be_others_everything_is_resolved(history: History, change: str) -> None:
+    history.then(PYTHON)
+    before = set(history.resolved)
+    history.then(CHANGES_OF_ALL[change])
+    assert history.resolved >= before - {"tests/test_d.py"} - {"tests/test_a.py", "tests/test_b.py", "tests/test_c.py"}
+
+
+def test_a_base_class_that_nobody_is_built_on_any_more_loses_its_tests(history: History) -> None:
+    history.then(PYTHON)
+    alone = "import unittest\nclass Test{0}(unittest.TestCase):\n    def test_{1}(self): pass\n"
+    history.then({"tests/test_a.py": alone.format("A", "a")})
+    found = history.then({"tests/test_b.py": alone.format("B", "b")})
+    assert "test_shared" not in {test.name for test in found.tests}
+
+
+def test_a_file_that_gets_its_first_test_from_another_has_it(history: History) -> None:
+    history.then({**PYTHON, "tests/test_a.py": "def test_a(): pass\n", "tests/test_b.py": "def test_b(): pass\n"})
+    found = history.then({"tests/test_a.py": PYTHON["tests/test_a.py"]})
+    assert "test_shared" in {test.name for test in found.tests}
+
+
+def test_links_that_were_worked_out_are_kept_for_the_next_commit(history: History) -> None:
+    history.then(PYTHON)
+    history.then({"tests/test_d.py": "def test_d(): pass\ndef test_e(): pass\n"})
+    assert history.last is not None and history.last.basis is not None
+    assert history.last.basis.read["python"].links == {
+        "tests/test_a.py": ["tests/base.py"],
+        "tests/test_b.py": ["tests/base.py"],
+        "tests/test_c.py": ["tests/marks.py"],
+    }
+    history.then({"tests/marks.py": "import pytest\nslow = pytest.mark.xfail\n"})
+    assert history.resolved == {"tests/test_c.py"}
+
+
+RUBY = {
+    "test/test_helper.rb": 'require "minitest/autorun"\n',
+    "test/shared.rb": "module Shared\n  def test_shared; end\nend\n",
+    "test/a_test.rb": 'require "test_helper"\nclass A < Minitest::Test\n  include Shared\n  def test_a; end\nend\n',
+    "test/b_test.rb": 'require "test_helper"\nclass B < A\n  def test_b; end\nend\n',
+}
+RUBY_CHANGES: Mapping[str, tuple[Files, Collection[str] | None]] = {
+    "a test more": ({"test/b_test.rb": RUBY["test/b_test.rb"] + "# end\nclass B < A\n  def test_c; end\nend\n"}, None),
+    "a method more": (
+        {"test/b_test.rb": RUBY["test/b_test.rb"].replace("end\nend", "end\n  def test_c; end\nend")},
+        {"test/b_test.rb"},
+    ),
+    "a module that is mixed in no more": ({"test/a_test.rb": RUBY["test/a_test.rb"].replace("include", "# ")}, None),
+    "a test in a module": ({"test/shared.rb": "module Shared\n  def test_other; end\nend\n"}, {"test/shared.rb"}),
+    "a helper that loads another runner": ({"test/test_helper.rb": 'require "rspec"\n'}, None),
+}
+
+
+@pytest.mark.parametrize("change", RUBY_CHANGES)
+def test_classes_of_ruby_concern_all_files_and_methods_their_own(history: History, change: str) -> None:
+    files, resolved = RUBY_CHANGES[change]
+    history.then(RUBY)
+    history.then(files)
+    assert history.resolved == (set(RUBY) if resolved is None else set(resolved))
+
+
+JAVASCRIPT = {
+    "package.json": '{"devDependencies": {"vitest": "1"}}',
+    "test/utils.js": "import {test} from 'vitest'\nexport const slow = test.skip\nexport const plain = test\n",
+    "test/shared-tests.js": "import {it} from 'vitest'\nexport function shared() { it('shared', () => {}) }\n",
+    "test/a.test.js": "import {slow} from './utils'\nslow('a', () => {})\n",
+    "test/b.test.js": "import {shared} from './shared-tests'\nshared()\n",
+    "test/c.test.js": "import {test} from 'vitest'\ntest('c', () => {})\n",
+}
+JAVASCRIPT_CHANGES: Mapping[str, tuple[Files, Collection[str]]] = {
+    "a test more": ({"test/c.test.js": JAVASCRIPT["test/c.test.js"] + "test('d', () => {})\n"}, {"test/c.test.js"}),
+    "a name that is handed on": (
+        {"test/utils.js": JAVASCRIPT["test/utils.js"].replace("test.skip", "test.only")},
+        {"test/a.test.js"},
+    ),
+    "a test that is shared": (
+        {"test/shared-tests.js": JAVASCRIPT["test/shared-tests.js"].replace("'shared'", "'both'")},
+        {"test/b.test.js"},
+    ),
+    "nobody shares it any more": ({"test/b.test.js": JAVASCRIPT["test/c.test.js"]}, {"test/b.test.js"}),
+}
+
+
+@pytest.mark.parametrize("change", JAVASCRIPT_CHANGES)
+def test_imports_of_javascript_say_whom_a_change_concerns(history: History, change: str) -> None:
+    files, resolved = JAVASCRIPT_CHANGES[change]
+    history.then(JAVASCRIPT)
+    history.then(files)
+    assert history.resolved == set(resolved)
+
+
+def test_facts_that_are_not_known_any_more_cost_nothing_but_time(history: History) -> None:
+    history.then(PYTHON)
+    history.cache = Memory()
+    history.then({"tests/test_d.py": "def test_d(): pass\ndef test_e(): pass\n"})
+
+
+def test_a_broken_configuration_is_as_final_as_another(history: History) -> None:
+    history.then({**PYTHON, "setup.cfg": "no section\n", "package.json": "{"})
+    assert history.last is not None and history.last.is_final
+    history.then({"README": "more"})
+    assert history.resolved == set()
+
+
+def test_nothing_is_taken_over_of_other_rules(history: History) -> None:
+    history.then(PYTHON)
+    assert history.last is not None
+    history.last = history.last._replace(parser_version="1.0.0-older")
+    history.then({"README": "more"})
+    assert history.resolved
