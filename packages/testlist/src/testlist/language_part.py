@@ -91,10 +91,19 @@ class LanguagePart:
         """Every candidate, and every other file in which a test stands."""
         changed = self.concerned()
         tests = self.tests(self.candidates if changed is None else changed & set(self.candidates))
-        if changed is not None and any(test.file not in changed for test in tests):
-            self.begin_again()  # a file has its first test from another
+        if changed is not None and not self.fits(tests, changed):
+            self.begin_again()
             changed, tests = self.concerned(), self.tests(self.candidates)
         yield from self.resolved(tests, changed)
+
+    def fits(self, tests: Sequence[Test], changed: AbstractSet[str]) -> bool:
+        """Whether files that nothing concerns have none of these tests but their own: one may get its first."""
+        known = {} if self.earlier is None else self.earlier.files
+        others: dict[str, set[Test]] = {}
+        for test in tests:
+            if test.file not in changed:
+                others.setdefault(test.file, set()).add(test)
+        return all(path in known and found.issubset(known[path].tests) for path, found in others.items())
 
     def begin_again(self) -> None:
         """Take nothing over.  Scopes are made anew, as they may remember what they were asked."""

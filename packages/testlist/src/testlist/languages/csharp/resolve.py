@@ -80,7 +80,7 @@ class Resolver:
     def collect(self, owned: set[str], facts: FactsByPath) -> Iterator[Test]:
         """Collect every class of candidates and fold what several share to one definition."""
         meanings = Meanings(Types.of(facts, self.projects), self.projects)
-        internals = frozenset(self.projects.folder(path) for path in owned if shape(facts[path]).get("internals"))
+        internals = frozenset(self.projects.folder(path) for path, one in facts.items() if shape(one).get("internals"))
         collector = Collector(meanings, internals)
         return map(row, folded(self.hits(owned, meanings, collector), lambda hit: hit.place))
 

@@ -35,6 +35,7 @@ JVM: Final = Language(
         ),
     ),
     calls="resolve_calls",
+    depends="resolve_dependence",
     hints=Hints(
         imports=DOTTED,
         texts=SLASHES,

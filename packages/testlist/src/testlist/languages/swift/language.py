@@ -16,6 +16,7 @@ SWIFT: Final = Language(
         ),
     ),
     formats=(Format("swift-bodies", "checks", syntax="swift", on_demand=True),),
+    depends="resolve_dependence",
     hints=Hints(
         imports=DOTTED,
         texts=SLASHES,
