@@ -4,14 +4,15 @@ import argparse
 import json
 from pathlib import Path
 
-from bench.inventory import engine, later, whole
+from bench.inventory import engine, history, later, whole
 
 
 def main() -> None:
     """One repository after the other."""
     parser = argparse.ArgumentParser(prog="python -m bench.inventory", description=__doc__)
     parser.add_argument("repositories", nargs="+", metavar="PATH[@COMMIT]")
-    parser.add_argument("--only", choices=["command", "engine", "later"], help="one part of it")
+    parser.add_argument("--only", choices=["command", "engine", "later", "history"], help="one part of it")
+    parser.add_argument("--commits", type=int, default=50, help="of the history (50)")
     given = parser.parse_args()
     print(f"import of the engine {engine.import_seconds():.3f} s", flush=True)
     found = {}
@@ -24,6 +25,8 @@ def main() -> None:
             figures |= whole.measure(path, commit or "HEAD")
         if given.only in (None, "later"):
             figures |= later.measure(path, *engine.files_with_tests(path, commit or None))
+        if given.only in (None, "history"):
+            figures |= history.measure(path, given.commits)
         found[Path(path).parent.name if Path(path).name == "repo" else Path(path).name] = figures
         print(name)
         for what, figure in figures.items():

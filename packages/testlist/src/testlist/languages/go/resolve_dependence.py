@@ -8,7 +8,7 @@ from testlist.project import Project
 
 
 def leads(facts: Facts) -> object:
-    """The same: packages are read that suites are built of."""
+    """Its outline: packages are read that suites are built of."""
     return outline(facts)
 
 

@@ -9,7 +9,7 @@ from testlist.project import Project
 
 
 def leads(facts: Facts) -> object:
-    """The same: files are found by the names of classes and traits."""
+    """Its outline: files are found by the names of classes and traits."""
     return outline(facts)
 
 

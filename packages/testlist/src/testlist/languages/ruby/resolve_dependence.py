@@ -12,7 +12,7 @@ from testlist.project import Project
 
 
 def leads(facts: Facts) -> object:
-    """The same: files are found by the names of classes and modules."""
+    """Its outline: files are found by the names of classes and modules."""
     return outline(facts)
 
 

@@ -1,0 +1,105 @@
+"""One commit later, over the real commits of a repository: processor time beside that of a first run, and the rows.
+
+Each commit is taken with what an earlier one left, and once more without, which must be the same.
+"""
+
+import statistics
+import subprocess
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from testlist import Inventory, Source, fetched, inventory
+from testlist.git.repository import Repository
+from testlist.language_part import LanguagePart
+from testlist.sandbox.process import Process
+
+from bench.inventory.engine import Memory
+
+
+class Different(Exception):  # noqa: N818 - the one thing that may not be
+    """Another inventory than a whole run finds."""
+
+
+def measure(path: str, count: int) -> dict[str, float]:
+    """Of the newest commits of the first parents.  %: of the processor time of a first run of the oldest one.
+
+    configured apart: commits that change a configuration file, of which nothing is taken over.
+    """
+    log = ["git", "-C", path, "log", "--first-parent", "--format=%H", f"--max-count={count + 1}"]
+    oldest, *later = reversed(subprocess.run(log, check=True, capture_output=True, text=True).stdout.split())
+    cache, source = Memory(), Source.local(Path(path))
+    with _opened(source, oldest) as repository:
+        first, last = _seconds(lambda: inventory(repository, cache=cache))
+    shares: dict[str, list[float]] = {"kept": [], "again": [], "whole": [], "configured": []}
+    for commit in later:
+        with _opened(source, commit) as repository:
+            took, found, how = _taken(repository, cache, last)
+            if found != _alone(repository, cache, found):
+                raise Different(commit)
+        configured = last.basis is not None and found.basis is not None and last.basis.configs != found.basis.configs
+        shares["configured" if configured else how].append(100 * took / first)
+        last = found
+    plain = [share for how in ("kept", "again", "whole") for share in shares[how]]
+    figures = {"first run s": first, "commits": len(later), "median %": statistics.median(plain)}
+    for how, found_shares in shares.items():
+        figures[f"{how}, commits"] = len(found_shares)
+        figures[f"{how}, median %"] = statistics.median(found_shares or [0])
+    return figures
+
+
+@contextmanager
+def _opened(source: Source, commit: str) -> Iterator[Repository]:
+    with tempfile.TemporaryDirectory() as folder, fetched(source, commit, workdir=Path(folder)) as repository:
+        yield repository
+
+
+def _taken(repository: Repository, cache: Memory, last: Inventory) -> tuple[float, Inventory, str]:
+    """-> seconds, the inventory, and how it came about."""
+    asked = Counter[bool]()
+    concerned = LanguagePart.concerned
+
+    def watched(part: LanguagePart) -> set[str] | None:
+        found = concerned(part)
+        asked[found is not None] += 1
+        return found
+
+    LanguagePart.concerned = watched  # type: ignore[method-assign]
+    try:
+        took, found = _seconds(lambda: inventory(repository, cache=cache, earlier=last))
+    finally:
+        LanguagePart.concerned = concerned  # type: ignore[method-assign]
+    return took, found, "whole" if asked[False] else "again" if asked else "kept"
+
+
+def _alone(repository: Repository, cache: Memory, found: Inventory) -> Inventory:
+    """A whole run's, with the links of another, which a whole run does not ask for."""
+    whole = inventory(repository, cache=cache)
+    if whole.basis is None or found.basis is None:
+        return whole
+    read = {
+        name: one._replace(links=found.basis.read[name].links if name in found.basis.read else None)
+        for name, one in whole.basis.read.items()
+    }
+    return whole._replace(basis=whole.basis._replace(read=read))
+
+
+def _seconds(work: Callable[[], Inventory]) -> tuple[float, Inventory]:
+    """Of processors: this process, git and the parsing children."""
+    ended: dict[int, Process] = {}
+    wait = Process.wait
+
+    def watched(process: Process) -> int:
+        ended[id(process)] = process
+        return wait(process)
+
+    Process.wait = watched  # type: ignore[method-assign]
+    before = time.process_time()
+    try:
+        found = work()
+    finally:
+        Process.wait = wait  # type: ignore[method-assign]
+    return time.process_time() - before + sum(process.seconds for process in ended.values()), found
