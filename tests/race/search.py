@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from tests.race.footprints import ENDS, Catalogue, Footprint, independent
 from tests.race.stepping import Choose, Strand
 
+#: Orders after which a line says how far it is.
+SELDOM = 500
 _VALUE = re.compile(r"'[^']*'")
 
 
@@ -46,8 +48,11 @@ class Search:
     _held: dict[str, frozenset[str]] = field(default_factory=dict)
     _sent: dict[str, tuple[str, Footprint]] = field(default_factory=dict)
 
-    def run(self, play: Callable[[Choose], None]) -> None:
-        """Play every order.  An error of a play is told with the order that led to it."""
+    def run(self, play: Callable[[Choose], None], *, progress: Callable[[str], None] = print) -> None:
+        """Play every order.  An error of a play is told with the order that led to it.
+
+        progress: gets a line now and then.
+        """
         while True:
             self._depth, self._cut, self._held, self._sent = 0, False, {}, {}
             try:
@@ -58,6 +63,20 @@ class Search:
             self.orders, self.redundant = self.orders + (not self._cut), self.redundant + self._cut
             if not self._next():
                 return
+            if (self.orders + self.redundant) % SELDOM == 0:
+                progress(
+                    f"{self.orders} orders, {self.redundant} more equal to one of them; about {self.share:.1%} done"
+                )
+
+    @property
+    def share(self) -> float:
+        """The part of the tree that is behind it, if all branches of a choice were of one size."""
+        done, weight = 0.0, 1.0
+        for choice in self.path:
+            names = choice.standing.keys() - choice.asleep
+            weight /= max(1, len(names))
+            done += weight * len(choice.tried & names)
+        return done
 
     def story(self) -> str:
         """The order that was run last, a line per statement."""

@@ -24,6 +24,7 @@ from tests.conftest import World
 from tests.race.conftest import Theatre
 from tests.race.footprints import Catalogue
 from tests.race.scenes import Scene
+from tests.race.scenes_of_ends import two_starts_for_one_slot
 from tests.race.stepping import Strand
 from tests.services.busy import account
 
@@ -268,3 +269,13 @@ def test_a_finish_without_the_user_s_lock_is_found_to_lose_a_wake(theatre: Theat
     theatre.every_order(unlocked, switches=0)
     with pytest.raises(AssertionError, match="I9 a snoozed job beside a free slot"):
         theatre.every_order(unlocked, switches=switches)
+
+
+def test_it_says_now_and_then_how_far_it_is(
+    theatre: Theatre, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("tests.race.search.SELDOM", 1)
+    theatre.every_order(two_starts_for_one_slot, switches=None)
+    shares = [float(line.split()[-2][:-1]) for line in capsys.readouterr().out.splitlines() if line.endswith("% done")]
+    assert shares == sorted(shares)
+    assert 0 < shares[0] < shares[-1] < 100
