@@ -25,7 +25,7 @@ FEW = (scenes_of_ends.two_starts_for_one_slot, scenes_of_specifications.two_shar
 SWITCHES = None if GIVEN == "all" else int(GIVEN)
 
 
-@pytest.mark.timeout(3600)
+@pytest.mark.timeout(4 * 3600)
 @pytest.mark.parametrize("make_scene", proofs(SCENES, but=FEW), ids=lambda scene: scene.__name__)
 def test_in_every_order_the_invariants_hold_and_each_caller_was_told_the_truth(
     theatre: Theatre, world: World, make_scene: Make
