@@ -48,6 +48,14 @@ def test_what_a_change_concerns_is_resolved_and_nothing_else(history: History, c
     assert history.resolved == set(resolved)
 
 
+def test_configuration_that_says_the_same_changes_nothing(history: History) -> None:
+    history.then(PYTHON)
+    history.then({"pytest.ini": "# as before\n[pytest]\n"})
+    assert history.resolved == set()
+    history.then({"pytest.ini": "[pytest]\npython_files = check_*.py\n"})
+    assert history.last is not None and "pytest" not in {test.framework for test in history.last.tests}
+
+
 CHANGES_OF_ALL: Mapping[str, Files] = {
     "a new file": {"tests/test_e.py": "def test_e(): pass\n"},
     "a removed file": {"tests/test_d.py": None},

@@ -1,8 +1,8 @@
 """What an inventory of an earlier commit still says of this one.
 
-Where a file was added, removed or renamed, or configuration changed, nothing is taken over: which files are candidates
-depends on all of that.  Else the files of a language stay as they were if none changed that was read for it, and of the
-others those stay that nothing changed for.
+Where a file was added, removed or renamed, or configuration says something else, nothing is taken over: which files
+are candidates depends on all of that.  Else the files of a language stay as they were if none changed that was read for
+it, and of the others those stay that nothing changed for.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -12,6 +12,7 @@ from typing import Self
 
 from testlist.language import Language
 from testlist.languages import OWNERS, language_of
+from testlist.loader import Loader
 from testlist.model import Basis, FileInventory, Inventory, ReadFiles
 from testlist.version import PARSER_VERSION
 
@@ -42,12 +43,19 @@ class Earlier:
     languages: Mapping[str, EarlierFiles]
 
     @classmethod
-    def of(cls, inventory: Inventory | None, blobs: Mapping[str, str]) -> Self | None:
-        """None where paths or configuration are others.  blobs: path -> blob id of every file of this commit."""
+    def of(cls, inventory: Inventory | None, blobs: Mapping[str, str], loader: Loader) -> Self | None:
+        """None where paths are others, or what configuration says.  blobs: path -> blob id of all files of this commit.
+
+        Most changes of configuration are new versions of what a project depends on, and its facts stay the same.
+        """
         if inventory is None or inventory.basis is None or inventory.parser_version != PARSER_VERSION:
             return None
         basis = inventory.basis
-        if any(blobs.get(path) != known for path, (known, _) in basis.configs.items()) or digest(blobs) != basis.paths:
+        if digest(blobs) != basis.paths:
+            return None
+        old = {path: blob_id for path, (blob_id, _) in basis.configs.items() if blobs[path] != blob_id}
+        formats = {path: basis.configs[path][1] for path in old}
+        if old and loader.known_of(old, formats) != loader.read(blobs, formats):
             return None
         files: dict[str, dict[str, FileInventory]] = {name: {} for name in basis.read}
         for file in inventory.files:

@@ -74,7 +74,7 @@ class _Run:
 
     def inventory(self) -> Inventory:
         self.survey()
-        before = Earlier.of(self.earlier, self.blobs)
+        before = Earlier.of(self.earlier, self.blobs, self.loader)
         kept = {} if before is None else before.kept(self.blobs)
         self.read = {name: one.read for name, one in kept.items()}
         self.formats = {} if before is None else {path: form for path, (_, form) in before.basis.configs.items()}
