@@ -3,14 +3,18 @@
 A file may have rows from others, so all are resolved again that may have given the same file rows.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import islice
+from typing import Final
 
 from testlist.earlier import EarlierFiles
 from testlist.language import Dependence
 from testlist.model import FactsByPath
 from testlist.project import Project
 
+#: links of one language that are followed: more are those of a repository that nobody wrote by hand
+MOST_LINKS: Final = 300_000
 #: path -> paths
 Graph = Mapping[str, set[str]]
 
@@ -37,41 +41,48 @@ class Concerned:
             return None
         return self._spread(changed, old)
 
-    def _spread(self, changed: set[str], old: FactsByPath) -> set[str]:
+    def _spread(self, changed: set[str], old: FactsByPath) -> set[str] | None:
+        """These, whoever has links to one of them, and whoever shares a file with tests with one; each is met once."""
         links = self._links(changed, old)
-        users: dict[str, set[str]] = {}
+        if links is None:
+            return None
+        users: dict[str, list[str]] = {}
         for path, targets in links.items():
             for target in targets:
-                users.setdefault(target, set()).add(path)
-        found = reached(changed, users)
-        while True:
-            shared = {path for path in reached(found, links) if self._has_tests(path)}
-            if shared <= found:
-                return found
-            found = reached(found | shared, users)
-
-    def _links(self, changed: set[str], old: FactsByPath) -> Graph:
-        """Of all files, and of those that changed as they were."""
-        of, known = self.dependence.links(self.project), self.earlier.read.links
-        self.links = {
-            path: set(of(path, one)) if known is None or path in changed else set(known.get(path, ()))
-            for path, one in self.project.facts.items()
-        }
-        found = dict(self.links)
-        for path, one in old.items():
-            found[path] = found.get(path, set()).union(of(path, one))
+                users.setdefault(target, []).append(path)
+        found, seen = set(changed), set(changed)
+        todo = list(changed)
+        while todo:
+            self.project.beat()
+            path = todo.pop()
+            new = set(users.get(path, ())) - found if path in found else set[str]()
+            below = links.get(path, set()) - seen
+            found |= new | {target for target in below if self._has_tests(target)}
+            seen |= new | below
+            todo += new | below
         return found
+
+    def _links(self, changed: set[str], old: FactsByPath) -> Graph | None:
+        """Of all files, and of those that changed as they were; None for more than it is worth to follow."""
+        of, known = self.dependence.links(self.project), self.earlier.read.links
+        if of is None:
+            return None
+        if {path for path, _ in self.earlier.blobs} != self.project.facts.keys():
+            known = None  # a file that is read for the first time may be what a name of others means
+        found: dict[str, set[str]] = {}
+        left = MOST_LINKS
+        for path, one in self.project.facts.items():
+            self.project.beat()
+            targets = of(path, one) if known is None or path in changed else known.get(path, ())
+            found[path] = set(islice(targets, left + 1))
+            left -= len(found[path])
+            if left < 0:
+                return None
+        self.links = found
+        both = dict(found)
+        for path, one in old.items():
+            both[path] = both.get(path, set()).union(islice(of(path, one), MOST_LINKS))
+        return both
 
     def _has_tests(self, path: str) -> bool:
         return path in self.earlier.files and bool(self.earlier.files[path].tests)
-
-
-def reached(paths: Iterable[str], graph: Graph) -> set[str]:
-    """These, and what they lead to."""
-    found = set(paths)
-    todo = list(found)
-    while todo:
-        new = graph.get(todo.pop(), set()) - found
-        found |= new
-        todo += new
-    return found

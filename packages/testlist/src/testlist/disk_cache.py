@@ -9,7 +9,6 @@ Nothing of it is needed: whatever goes wrong with it, the run goes on without.
 import os
 import sqlite3
 import time
-import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
@@ -100,7 +99,7 @@ class DiskCache:
                 return work(database)
         except (sqlite3.OperationalError, OSError):  # locked, full, read-only, not ours
             return otherwise
-        except (sqlite3.DatabaseError, ValueError, TypeError, KeyError, zlib.error):
+        except Exception:  # noqa: BLE001 - a file of the user's may hold anything
             with suppress(OSError):
                 for file in self.folder.glob(f"{self._file().name}*"):  # its journal, too
                     file.unlink(missing_ok=True)

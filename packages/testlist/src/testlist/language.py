@@ -30,8 +30,8 @@ class Dependence(Protocol):
     def outline(self, facts: Facts) -> object:
         """What any other file may have from a file without a link to it; equal if nobody sees a difference."""
 
-    def links(self, project: Project) -> Callable[[str, Facts], Iterable[str]]:
-        """Files that a file may have more than that from, directly, by its path and facts."""
+    def links(self, project: Project) -> Callable[[str, Facts], Iterable[str]] | None:
+        """Files that a file may have more than that from, directly, by its path and facts; None if nobody can say."""
 
 
 @dataclass(frozen=True, slots=True)

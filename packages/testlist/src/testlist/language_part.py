@@ -169,7 +169,7 @@ class LanguagePart:
         """Read what files lead to, until they lead to nothing new."""
         for _ in range(ROUNDS):
             wanted = set[str]().union(*(needed(scope, self.facts) for _, scope in self.scopes))
-            new = [path for path in (wanted & self.project.paths) - self.facts.keys() if path in self.languages]
+            new = sorted(path for path in (wanted & self.project.paths) - self.facts.keys() if path in self.languages)
             if not new:
                 return
             self.read(new)

@@ -3,7 +3,8 @@
 from collections.abc import Collection, Mapping
 
 import pytest
-from testlist_harness.history import History
+from testlist import concerned
+from testlist_harness.history import Files, History
 
 PHP = {
     "phpunit.xml": '<phpunit><testsuites><testsuite name="a"><directory>tests</directory></testsuite></testsuites></phpunit>',
@@ -87,3 +88,99 @@ def test_other_languages_say_whom_a_change_concerns(history: History, change: st
     history.then({path: files[path].replace(old, new)})
     assert history.resolved == (every if resolved is None else resolved)
     history.then({path: files[path]})
+
+
+CASE = "import unittest\nclass Base(unittest.TestCase):\n    def test_x(self): pass\n"
+MORE = CASE + "    def test_y(self): pass\n"
+SLOW, FAILS = "import pytest\nslow = pytest.mark.skip\n", "import pytest\nslow = pytest.mark.xfail\n"
+STARS = {
+    "tests/a.py": "from tests.b import *\n",
+    "tests/b.py": "from tests.a import *\n" + CASE,
+    "tests/test_c.py": "from tests.b import *\n",
+    "tests/test_d.py": "from tests.a import *\nclass TestD(Base):\n    def test_d(self): pass\n",
+}
+AVA = {
+    "package.json": '{"devDependencies": {"ava": "1", "jest": "1"}}',
+    "lib/shared-tests.js": "test(function () {})\n",
+    "src/x.test.js": "import test from 'ava'\nimport '../lib/shared-tests'\ntest('x', t => {})\n",
+    "src/y.test.js": "import {test} from '@jest/globals'\nimport '../lib/shared-tests'\ntest('y', () => {})\n",
+}
+
+
+def chain(length: int, form: str) -> str:
+    return "".join(form.format(step, step + 1) for step in range(length))
+
+
+#: what a review found: files, and changes one after the other, each of which must be what a whole run finds
+FOUND: Mapping[str, tuple[Mapping[str, str], Files]] = {
+    "a module of a folder that is no package": (
+        {
+            "tests/base/case.py": CASE,
+            "tests/test_a.py": "import tests.base.case\nclass TestA(tests.base.case.Base): pass\n",
+        },
+        {"tests/base/case.py": MORE},
+    ),
+    "a mark of a folder that is no package": (
+        {"tests/marks.py": SLOW, "tests/test_a.py": "import tests.marks\n@tests.marks.slow\ndef test_a(): pass\n"},
+        {"tests/marks.py": FAILS},
+    ),
+    "a package under another name": (
+        {
+            "tests/__init__.py": "",
+            "tests/test_m.py": SLOW,
+            "tests/test_a.py": "import tests.test_m\nt = tests\n@t.test_m.slow\ndef test_a(): pass\n",
+        },
+        {"tests/test_m.py": FAILS},
+    ),
+    "modules that take all names from each other": (STARS, {"tests/test_d.py": STARS["tests/test_d.py"] + "\n"}),
+    "a file that one runner reaches first and knows nothing of": (
+        AVA,
+        {"src/y.test.js": AVA["src/y.test.js"].replace("import '../lib/shared-tests'\n", "")},
+    ),
+    "a long chain of Swift": (
+        {
+            "Tests/Base.swift": "class C0: XCTestCase {}\n" + chain(20, "class C{1}: C{0} {{}}\n"),
+            "Tests/A.swift": "class A: C20 { func testA() {} }\n",
+            "Tests/Z.swift": "class Z: C7 { func testZ() {} }\n",
+        },
+        {"Tests/Z.swift": "class Z: C7 { func testY() {} }\n"},
+    ),
+    "a long chain of what Ruby requires": (
+        {
+            "spec/a_spec.rb": "require_relative 'b'\ndescribe('a') { it('a') { } }\n",
+            "spec/b.rb": "require_relative 'c'\n",
+            "spec/c.rb": "require_relative 'd'\n",
+            "spec/d.rb": "require_relative 'e_spec'\n",
+            "spec/e_spec.rb": "require_relative 'f'\ndescribe('e') { it('e') { } }\n",
+            "spec/f.rb": "require 'minitest/autorun'\n",
+        },
+        {"spec/e_spec.rb": "require_relative 'f'\ndescribe('e') { it('other') { } }\n"},
+    ),
+    "functions that return each other": (
+        {
+            "tests/makers.py": chain(9, "def f{0}(): return f{1}\n")
+            + "def f9():\n    def test(self): pass\n    return test\n",
+            "tests/test_a.py": "import unittest\nfrom tests.makers import f0\nclass A(unittest.TestCase):\n    test_a = f0()\n",
+            "tests/test_b.py": "import unittest\nfrom tests.makers import f5\nclass B(unittest.TestCase):\n    test_b = f5()\n",
+        },
+        {
+            "tests/test_b.py": "import unittest\nfrom tests.makers import f5\nclass B(unittest.TestCase):\n    test_c = f5()\n"
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("found", FOUND)
+def test_what_a_review_found_is_the_same_both_ways(history: History, found: str) -> None:
+    files, changed = FOUND[found]
+    history.then(files)
+    history.then(changed)
+    history.then({path: files[path] for path in changed})
+
+
+def test_more_links_than_anybody_writes_mean_a_whole_run(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(concerned, "MOST_LINKS", 20)
+    files = {f"a{n}/test_m.py": f"import p\nx = p.test_m\ndef test_{n}(): pass\n" for n in range(6)}
+    history.then(files)
+    history.then({"a0/test_m.py": files["a0/test_m.py"] + "def test_more(): pass\n"})
+    assert history.resolved == files.keys()

@@ -5,8 +5,6 @@ from dataclasses import dataclass, field
 from typing import Final, Generic, TypeVar
 
 Class = TypeVar("Class")
-#: bases that are followed one after the other
-STEPS: Final = 12
 #: bases of bases that take part in an order of lookup
 DEEPEST: Final = 100
 
@@ -21,24 +19,34 @@ class Hierarchy:
     root: str
     is_root: Callable[[str], bool]
     bases: dict[str, list[str]] = field(default_factory=dict)
-    known: dict[str, bool] = field(default_factory=dict)
+    known: set[str] | None = None  # those that end in the root, once somebody asks
 
     def declare(self, name: str, bases: Iterable[str]) -> None:
         """Add what one declaration says, before anything is asked."""
         self.bases.setdefault(name, []).extend(bases)
 
-    def ends(self, name: str, steps: int = STEPS) -> bool:
+    def ends(self, name: str) -> bool:
         """Whether a class ends in the root, through the whole repository."""
-        if name == self.root:
-            return True
-        if name not in self.known:
-            self.known[name] = False  # a class that inherits itself does not
-            bases = self.bases.get(name)
-            if bases is None:
-                self.known[name] = self.is_root(name)
-            else:
-                self.known[name] = steps > 0 and any(self.ends(base, steps - 1) for base in bases)
-        return self.known[name]
+        if self.known is None:
+            self.known = self._ending()
+        return name in self.known or self._is_end(name)
+
+    def _ending(self) -> set[str]:
+        """Classes that end in the root, found from there: whoever is asked for first makes no difference."""
+        heirs: dict[str, list[str]] = {}
+        for name, bases in self.bases.items():
+            for base in bases:
+                heirs.setdefault(base, []).append(name)
+        todo = [base for base in heirs if self._is_end(base)]
+        found: set[str] = set()
+        while todo:
+            new = set(heirs.get(todo.pop(), ())) - found
+            found |= new
+            todo += new
+        return found
+
+    def _is_end(self, name: str) -> bool:
+        return name == self.root or (name not in self.bases and self.is_root(name))
 
 
 def ancestry(one: Class, bases: Callable[[Class], Iterable[Class]], most: int) -> list[Class]:

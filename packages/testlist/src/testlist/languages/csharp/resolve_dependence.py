@@ -1,9 +1,9 @@
 """What the rows of a C# file depend on: the types of all files, and the members of those that its own are built on."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 
 from testlist.languages.csharp.resolve import Resolver, mentioned
-from testlist.languages.csharp.resolve_types import Type, Types
+from testlist.languages.csharp.resolve_types import Types
 from testlist.languages.csharp.shape import shape
 from testlist.model import Facts
 from testlist.project import Project
@@ -33,11 +33,8 @@ def links(project: Project) -> Callable[[str, Facts], Iterable[str]]:
     types = Types.of(project.facts, project.once(Resolver.of).projects)
     found: dict[str, set[str]] = {}
     for one in types.all():
-        for path, _ in one.parts:
-            found.setdefault(path, set()).update(_homes(types, one))
+        for path, _ in one.parts:  # all have a link to the first part, and that to all: there may be thousands
+            found.setdefault(path, set()).add(one.path)
+            found.setdefault(one.path, set()).add(path)
+        found[one.path].update(base.path for base in types.bases(one))
     return lambda path, _facts: found.get(path, set()) - {path}
-
-
-def _homes(types: Types, one: Type) -> Iterator[str]:
-    for near in (one, *types.bases(one)):
-        yield from (path for path, _ in near.parts)

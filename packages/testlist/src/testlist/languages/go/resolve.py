@@ -39,7 +39,7 @@ class Resolver:
     def of(cls, facts: FactsByPath, packages: Packages) -> "Resolver":
         """Learn from every file."""
         found = cls(packages)
-        for path, one in facts.items():
+        for path, one in sorted(facts.items()):
             if path.endswith(".go"):
                 found.learn(path, shape(one))
         return found

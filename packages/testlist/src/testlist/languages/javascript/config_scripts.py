@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Final
 
@@ -11,6 +12,8 @@ NAMING: Final = frozenset(
     {"grunt", "gulp", "make", "echo", "cd", "rm", "rimraf", "cp", "mkdir", "eslint", "prettier", "tsc", "webpack",
      "rollup", "lerna", "nx", "turbo", "run-s", "run-p", "npm-run-all", "xo", "standard", "karma"}
 )  # fmt: skip
+#: letters of a script whose words are kept: each runner asks for them
+LONGEST: Final = 1_000
 SEPARATORS: Final = frozenset({"&&", "||", ";", "|", "&"})
 #: file name suffixes a runner given a folder reads there
 SUFFIXES: Final = "{js,cjs,mjs,ts,cts,mts,jsx,tsx}"
@@ -51,19 +54,25 @@ def expanded(script: str, table: Mapping[str, str]) -> Iterator[list[str]]:
 
 def lines(script: str) -> Iterator[list[str]]:
     """Words of each command of a script."""
-    try:
-        lexer = shlex.shlex(script, posix=True, punctuation_chars=";&|")
-        lexer.whitespace_split = True
-        words = list(lexer)
-    except ValueError:  # unbalanced quotes
-        return
     line: list[str] = []
-    for word in [*words, ";"]:
+    for word in (_words if len(script) <= LONGEST else _words.__wrapped__)(script):
         if word in SEPARATORS:
             yield line
             line = []
         else:
             line.append(word)
+
+
+@lru_cache(maxsize=1_024)
+def _words(script: str) -> tuple[str, ...]:
+    """Its words, with a separator behind them; none where quotes are unbalanced."""
+    lexer = shlex.shlex(script, posix=True, punctuation_chars=";&|")
+    lexer.whitespace_split = True
+    try:
+        words = list(lexer)
+    except ValueError:
+        return ()
+    return *words, ";"
 
 
 def operands(words: list[str], valued: frozenset[str]) -> list[str]:

@@ -145,8 +145,10 @@ class RunnerScope(DefaultScope):
             yield from self.rows(path, facts)
         for path in sorted(self.resolver.reached(owned, facts)):
             if path not in taken and path in facts and self.may_share(facts[path]):
-                taken.add(path)
-                yield from self.rows(path, facts)
+                found = list(self.rows(path, facts))
+                if found:  # else another runner may know what the calls are
+                    taken.add(path)
+                yield from found
 
     def rows(self, path: str, facts: FactsByPath) -> Iterator[Test]:
         """Tests of one file."""

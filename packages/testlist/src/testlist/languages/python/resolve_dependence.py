@@ -1,6 +1,6 @@
 """What the rows of a Python module depend on: the modules that its names come from, and those behind these."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import accumulate
 from typing import Any, Final
 
@@ -23,32 +23,40 @@ def outline(facts: Facts) -> object:  # noqa: ARG001 - the interface has it
     return None
 
 
-def links(project: Project) -> Callable[[str, Facts], Iterable[str]]:
-    """Modules that an import names, each package on the way, and what a dotted name may reach through it."""
-    resolver = project.once(Resolver.of)
-    names = resolver.names({})
+def links(project: Project) -> Callable[[str, Facts], Iterable[str]] | None:
+    """Modules that an import names, each package on the way, and all that are called like a part of a dotted name.
+
+    None where modules take all names from each other in a circle: what they have depends on where one begins.
+    """
+    names = project.once(Resolver.of).names(project.facts)
+    if _has_circle({path: set(names.stars(path)) for path in project.facts}):
+        return None
     called: dict[str, list[str]] = {}
-    for path in project.paths:
+    for path in project.facts:
         if path.endswith(".py"):
             called.setdefault(_called(path), []).append(path)
     return lambda path, facts: _links(names, called, path, facts)
 
 
-def _links(names: Names, called: dict[str, list[str]], path: str, facts: Facts) -> Iterator[str]:
-    heads = set[str]()
-    dotted = set[str]()
+def _has_circle(stars: Mapping[str, set[str]]) -> bool:
+    """Whether taking away all that leads nowhere leaves something."""
+    left = {path: targets for path, targets in stars.items() if targets}
+    while True:
+        open_ended = {path for path, targets in left.items() if not targets & left.keys()}
+        if not open_ended:
+            return bool(left)
+        left = {path: targets for path, targets in left.items() if path not in open_ended}
+
+
+def _links(names: Names, called: Mapping[str, list[str]], path: str, facts: Facts) -> Iterator[str]:
+    words = set[str]()
     for item in _items(facts.get("body", ())):
         if item.get("k") in ("import", "star"):
-            found = list(_sources(names, path, item))
-            yield from found
-            if found and item["k"] == "import":
-                heads.add(item["name"])
+            yield from _sources(names, path, item)
         else:
-            dotted.update(one for one in _texts(item) if "." in one)
-    for one in dotted:
-        head, *rest = one.split(".")
-        if head in heads:  # a package may have been imported whole
-            yield from (target for word in rest for target in called.get(word, ()))
+            words.update(word for one in _texts(item) if "." in one for word in one.split(".")[1:])
+    for word in words:  # whatever stands before it: a package may have been imported whole, elsewhere, or be no file
+        yield from called.get(word, ())
 
 
 def _sources(names: Names, path: str, item: dict[str, Any]) -> Iterator[str]:

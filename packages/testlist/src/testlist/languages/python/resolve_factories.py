@@ -17,10 +17,10 @@ LONGEST: Final = 6
 
 @dataclass(slots=True)
 class Makers:
-    """What the functions of a repository give.  known: for each of them and a number of calls, asked only once."""
+    """What the functions of a repository give.  known: for each of them, a number of calls and of steps."""
 
     names: Names
-    known: dict[tuple[tuple[str, int], int], Marks | None] = field(default_factory=dict)
+    known: dict[tuple[tuple[str, int], int, int], Marks | None] = field(default_factory=dict)
 
     def made(self, path: str, item: SetItem, members: Mapping[str, Found]) -> Marks | None:
         """Marks of a function that a call puts into a class; None where it is no function.  members: of the class."""
@@ -36,9 +36,8 @@ class Makers:
             return self.outside(called, path, calls)
         if called.item["k"] != "def" or not steps:
             return None
-        key = (called.key, calls)
+        key = (called.key, calls, steps)  # what is found in fewer steps is another answer, whoever asks first
         if key not in self.known:
-            self.known[key] = None  # while it is asked: it may call itself
             self.known[key] = self.first(called.path, called.item.get("makes", ()), calls, steps)
         return self.known[key]
 

@@ -31,7 +31,7 @@ class Resolver:
     """One repository."""
 
     project: Project
-    spoken: dict[str, str | None] = field(default_factory=dict)
+    spoken: dict[tuple[str, int], str | None] = field(default_factory=dict)
     names: Names = field(default_factory=Names)
     known: Growing[Classes] = field(default_factory=lambda: Growing(Classes()))
     wanted: Growing[set[str]] = field(default_factory=lambda: Growing(set()))
@@ -75,10 +75,10 @@ class Resolver:
 
     def speaks(self, path: str, facts: Facts, steps: int = 0) -> str | None:
         """The framework a file loads, itself or through its helper; None if nothing says."""
-        if path not in self.spoken:
-            self.spoken[path] = None
-            self.spoken[path] = own_words(shape(facts)) or self._by_helper(path, shape(facts), steps)
-        return self.spoken[path]
+        key = path, steps  # what is found in fewer steps is another answer, whoever asks first
+        if key not in self.spoken:
+            self.spoken[key] = own_words(shape(facts)) or self._by_helper(path, shape(facts), steps)
+        return self.spoken[key]
 
     def _by_helper(self, path: str, facts: RubyFacts, steps: int) -> str | None:
         """What the files say that a file requires; a spec's helper may be required by configuration alone."""

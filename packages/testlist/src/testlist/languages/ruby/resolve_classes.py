@@ -20,8 +20,6 @@ REOPENED: Final = frozenset(
 CASE: Final = "<test case>"
 #: a base that is the class around
 SELF: Final = "self"
-#: more steps than any honest hierarchy has
-STEPS: Final = 30
 #: classes of one last name that are compared
 RIVALS: Final = 64
 
@@ -79,9 +77,9 @@ class Classes:
     def is_test(self, namespace: str, name: str, base: str | None) -> bool:
         """Whether a class ends in a test case.  base: as this definition has it, which may be none."""
         if base is not None:
-            return self.cases.ends(self.target(namespace, base), STEPS)
+            return self.cases.ends(self.target(namespace, base))
         full = within(namespace, name)
-        return full in REOPENED or (bool(name) and self.cases.ends(full, STEPS))
+        return full in REOPENED or (bool(name) and self.cases.ends(full))
 
     @cached_property
     def cases(self) -> Hierarchy:
@@ -106,7 +104,7 @@ class Classes:
     def in_tests(self) -> set[str]:
         """Modules that are mixed into test cases."""
         found: set[str] = set()
-        todo = [name for name in self.mixed if not name or self.cases.ends(name, STEPS)]
+        todo = [name for name in self.mixed if not name or self.cases.ends(name)]
         while todo:
             for namespace, module in self.mixed.get(todo.pop(), []):
                 if (full := self.resolve(namespace, module)) is not None and full not in found:
