@@ -376,9 +376,9 @@ def test_a_block_in_a_handler_after_the_run_is_joined(quiet: Shop) -> None:
 
 def test_an_event_that_cannot_be_sent_fails_nothing_that_was_committed(quiet: Shop) -> None:
     assert quiet.does("""
-        answer, pool = [], type(app).producer_pool
+        answer, pool, connections = [], type(app).producer_pool, app.producer_pool.connections
         app.conf.task_send_sent_event = True
-        broken = type("Pool", (), {"acquire": lambda pool, **_: 1 / 0})()
+        broken = type("Pool", (), {"acquire": lambda pool, **_: 1 / 0, "connections": connections})()
         type(app).producer_pool = property(lambda app: broken)
         try:
             with transaction.atomic():
