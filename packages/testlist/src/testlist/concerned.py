@@ -63,7 +63,7 @@ class Concerned:
         return found
 
     def _links(self, changed: set[str], old: FactsByPath) -> Graph | None:
-        """Of all files, and of those that changed as they were; None for more than it is worth to follow."""
+        """Links of all files, and of those that changed as they were; None for more than it is worth to follow."""
         of, known = self.dependence.links(self.project), self.earlier.read.links
         if of is None:
             return None

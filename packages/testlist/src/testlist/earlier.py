@@ -73,5 +73,5 @@ class Earlier:
 
 
 def digest(paths: Iterable[str]) -> str:
-    """Of the names of all files."""
+    """A digest of the names of all files."""
     return sha256("\0".join(sorted(paths)).encode("utf-8", "surrogatepass")).hexdigest()

@@ -69,7 +69,7 @@ class LanguagePart:
 
     @property
     def facts(self) -> dict[str, Facts]:
-        """Of the files that have been read."""
+        """Facts of the files that have been read."""
         return self.project.facts
 
     @property
