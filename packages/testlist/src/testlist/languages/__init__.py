@@ -8,6 +8,7 @@ from testlist.interface import Framework
 from testlist.language import Format, Language, Syntax
 from testlist.languages.cpp.language import CPP
 from testlist.languages.csharp.language import CSHARP
+from testlist.languages.elixir.language import ELIXIR
 from testlist.languages.go.language import GO
 from testlist.languages.javascript.language import JAVASCRIPT
 from testlist.languages.jvm.language import JVM
@@ -19,7 +20,7 @@ from testlist.languages.swift.language import SWIFT
 from testlist.model import Facts, FactsByPath
 
 #: the first whose frameworks read a configuration file decides on its format
-LANGUAGES: Final = (PYTHON, JAVASCRIPT, GO, CSHARP, PHP, CPP, SWIFT, RUST, RUBY, JVM)
+LANGUAGES: Final = (PYTHON, JAVASCRIPT, GO, CSHARP, PHP, CPP, SWIFT, RUST, RUBY, ELIXIR, JVM)
 
 #: language id -> its syntax
 SYNTAXES: Final[dict[str, Syntax]] = {syntax.id: syntax for one in LANGUAGES for syntax in one.syntaxes}

@@ -13,7 +13,6 @@ CONVENTIONS: Final[dict[str, tuple[str, str]]] = {
     "CoffeeScript": ("coffee", r"[._-](spec|test)s?\.coffee$"),
     "Crystal": ("cr", r"_spec\.cr$"),
     "Dart": ("dart", r"_test\.dart$"),
-    "Elixir": ("exs", r"_test\.exs$"),
     "Elm": ("elm", rf"Tests?\.elm$|{_BELOW}"),
     "Erlang": ("erl", r"(_SUITE|_tests?)\.erl$"),
     "F#": ("fs", r"(Test|Tests|Spec|Specs)\.fs$"),

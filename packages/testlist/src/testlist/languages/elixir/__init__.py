@@ -1,0 +1,1 @@
+"""Elixir: what a file declares, and what ExUnit makes of it."""
