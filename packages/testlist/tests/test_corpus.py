@@ -36,6 +36,7 @@ NEIGHBOURS = {
     "Cargo.toml": '[package]\nname = "cart"\n',
     "CartTests.cs": "using Xunit;\npublic class CartTests { [Fact] public void Adds() {} }\n",
     "cart_test.cc": "#include <gtest/gtest.h>\nTEST(Cart, Adds) {}\n",
+    "test/cart_test.exs": 'defmodule CartTest do\n  use ExUnit.Case\n  test "adds", do: :ok\nend\n',
     "Tests/CartTests.swift": "import XCTest\nclass CartTests: XCTestCase { func testAdds() {} }\n",
 }
 

@@ -38,6 +38,14 @@ SWIFT = {
     "Tests/Base.swift": "import XCTest\nclass Base: XCTestCase { func testShared() {} }\n",
     "Tests/ATests.swift": "import XCTest\nclass ATests: Base { func testA() {} }\n",
 }
+ELIXIR = {
+    "mix.exs": "defmodule M.MixProject do\n  use Mix.Project\nend\n",
+    "test/support/data_case.ex": "defmodule DataCase do\n  use ExUnit.CaseTemplate\nend\n",
+    "test/support/shared.ex": "defmodule Shared do\n  defmacro __using__(_) do\n    quote do\n"
+    '      test "shared" do\n      end\n    end\n  end\nend\n',
+    "test/a_test.exs": 'defmodule ATest do\n  use DataCase\n  use Shared\n  test "a" do\n  end\nend\n',
+    "test/b_test.exs": 'defmodule BTest do\n  use DataCase\n  test "b" do\n  end\nend\n',
+}
 #: of other languages: files, what changes in one of them, and what is resolved for it; None: all of the language
 OTHERS: Mapping[str, tuple[Mapping[str, str], str, tuple[str, str], Collection[str] | None]] = {
     "php, a test": (PHP, "tests/CTest.php", ("testC", "testD"), {"tests/CTest.php"}),
@@ -76,6 +84,15 @@ OTHERS: Mapping[str, tuple[Mapping[str, str], str, tuple[str, str], Collection[s
     ),
     "swift, a test": (SWIFT, "Tests/ATests.swift", ("testA", "testB"), {"Tests/ATests.swift"}),
     "swift, another base": (SWIFT, "Tests/ATests.swift", (": Base", ": Unknown"), None),
+    "elixir, a test": (ELIXIR, "test/b_test.exs", ('"b"', '"c"'), {"test/b_test.exs"}),
+    "elixir, a test that others use": (
+        ELIXIR,
+        "test/support/shared.ex",
+        ('"shared"', '"c"'),
+        {"test/support/shared.ex"},
+    ),
+    "elixir, a module that is used no more": (ELIXIR, "test/a_test.exs", ("  use Shared\n", ""), None),
+    "elixir, another template": (ELIXIR, "test/support/data_case.ex", ("ExUnit.CaseTemplate", "GenServer"), None),
 }
 
 

@@ -5,7 +5,7 @@ from testlist.languages import language_of
 from testlist.languages.unread import CONVENTIONS, unread_language_of
 
 TESTS = {
-    "features/login.feature": "Gherkin", "suites/a.robot": "Robot Framework", "test/shop_test.exs": "Elixir",
+    "features/login.feature": "Gherkin", "suites/a.robot": "Robot Framework",
     "lib/a_test.dart": "Dart", "src/test/scala/A.scala": "Scala", "core/ShopSpec.scala": "Scala",
     "AppTests/ShopTests.m": "Objective-C", "a/Shop.Tests.ps1": "PowerShell", "test/Shop.t.sol": "Solidity",
     "t/01-basic.t": "Perl", "test/cli.bats": "Bats", "tests/test_a.sh": "shell", "tests/testthat/test-a.R": "R",

@@ -42,6 +42,10 @@ SAMPLES = {
         b"class A < B; end\nmodule C; end\nD = E.new do\nend\ndef f; end\ndef self.g; end\nit 'h', :i, j: 1 do end",
         "class module assignment method singleton_method call",
     ),
+    "elixir": (
+        b'defmodule A do\n  use B\nend\n@tag c: 1\ntest "d #{e}", f do\nend\n[1] |> Enum.each(fn g -> h(g) end)\n',
+        "call unary_operator call binary_operator",
+    ),
     "rust": (
         b"#[test]\nfn a() {}\nmod b {}\nmacro_rules! c { ($d:ident) => { e } }\nf! { g }",
         "attribute_item function_item mod_item macro_definition macro_invocation",
