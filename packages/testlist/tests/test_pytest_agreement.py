@@ -34,6 +34,7 @@ def test_a_project_is_listed_as_pytest_collects_it(
 
 
 @pytest.mark.release
+@pytest.mark.timeout(600)  # pytest alone takes a minute to collect all
 def test_this_repository_is_listed_as_pytest_collects_it(tmp_path: Path, take: TakeInventory) -> None:
     if not (ROOT / ".git").exists():
         pytest.skip("not in a clone")
