@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from unittest.mock import patch
 
 from testlist import Inventory, Source, fetched, inventory
 from testlist.git.repository import Repository
@@ -25,9 +26,9 @@ class Different(Exception):  # noqa: N818 - the one thing that may not be
 
 
 def measure(path: str, count: int) -> dict[str, float]:
-    """Of the newest commits of the first parents.  %: of the processor time of a first run of the oldest one.
+    """Medians over the newest commits of the first parents, in % of the processor time of a first run of the oldest.
 
-    configured apart: commits that change a configuration file, of which nothing is taken over.
+    configured: commits that change a configuration file, whatever that says then.
     """
     log = ["git", "-C", path, "log", "--first-parent", "--format=%H", f"--max-count={count + 1}"]
     oldest, *later = reversed(subprocess.run(log, check=True, capture_output=True, text=True).stdout.split())
@@ -67,11 +68,8 @@ def _taken(repository: Repository, cache: Memory, last: Inventory) -> tuple[floa
         asked[found is not None] += 1
         return found
 
-    LanguagePart.concerned = watched  # type: ignore[method-assign]
-    try:
+    with patch.object(LanguagePart, "concerned", watched):
         took, found = _seconds(lambda: inventory(repository, cache=cache, earlier=last))
-    finally:
-        LanguagePart.concerned = concerned  # type: ignore[method-assign]
     return took, found, "whole" if asked[False] else "again" if asked else "kept"
 
 
@@ -88,7 +86,7 @@ def _alone(repository: Repository, cache: Memory, found: Inventory) -> Inventory
 
 
 def _seconds(work: Callable[[], Inventory]) -> tuple[float, Inventory]:
-    """Of processors: this process, git and the parsing children."""
+    """What the work takes of processors, with git and the parsing children, and what it gives."""
     ended: dict[int, Process] = {}
     wait = Process.wait
 
@@ -96,10 +94,7 @@ def _seconds(work: Callable[[], Inventory]) -> tuple[float, Inventory]:
         ended[id(process)] = process
         return wait(process)
 
-    Process.wait = watched  # type: ignore[method-assign]
     before = time.process_time()
-    try:
+    with patch.object(Process, "wait", watched):
         found = work()
-    finally:
-        Process.wait = wait  # type: ignore[method-assign]
     return time.process_time() - before + sum(process.seconds for process in ended.values()), found

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Self
 
-from testlist.language import Language
 from testlist.languages import OWNERS, language_of
 from testlist.loader import Loader
 from testlist.model import Basis, FileInventory, Inventory, ReadFiles
@@ -66,10 +65,6 @@ class Earlier:
     def kept(self, blobs: Mapping[str, str]) -> dict[str, EarlierFiles]:
         """The languages that are as they were, by name."""
         return {name: one for name, one in self.languages.items() if one.is_as(blobs)}
-
-    def language(self, record: Language) -> EarlierFiles:
-        """What may be taken over of one; a language that is not there had no candidates."""
-        return self.languages.get(record.name, EarlierFiles(ReadFiles({}, {}), {}))
 
 
 def digest(paths: Iterable[str]) -> str:

@@ -44,8 +44,8 @@ def inventory(
     """List every test of a commit.  A file that cannot be read is listed with the reason, and harms no other.
 
     checks: also say what each test checks, for which the bodies of functions are read; most_checked: not of a commit
-    with more tests than this.  earlier: of another commit of this repository, of which is taken over what nothing
-    concerns that has changed; it must come from a run with the same cache and no frameworks of its own.
+    with more tests than this.  earlier: an inventory of another commit of this repository: what no change concerns is
+    taken over.  It helps most where the cache has the facts of changed files as they were.
     Raises: InventoryError for the repository as a whole; whatever the checkpoint raises.
     """
     if checkpoint is not silent:  # otherwise the one the repository was fetched with stays
@@ -172,7 +172,7 @@ class _Run:
             own = [one for one in self.spoken if not record.ids.isdisjoint(one.languages)]
             if own and record.name not in self.read:
                 alone = project.alone()
-                before = None if earlier is None else earlier.language(record)
+                before = None if earlier is None else earlier.languages.get(record.name)
                 yield LanguagePart(record, alone, self.loader, self.languages, configured(own, alone), before)
 
     def files(self, parts: list[LanguagePart]) -> Iterator[FileInventory]:
@@ -184,7 +184,6 @@ class _Run:
             yield from part.files()
             self.read[part.record.name] = part.was_read
             self.loader.forget()
-            del part
 
 
 def own_folders(language: str | None) -> frozenset[str]:

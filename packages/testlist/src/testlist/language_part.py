@@ -52,6 +52,10 @@ class LanguagePart:
     speaking: dict[str, list[tuple[Framework, Scope]]] = field(default_factory=dict)  # by language
 
     def __post_init__(self) -> None:
+        """See `choose`."""
+        self.choose()
+
+    def choose(self) -> None:
         """Choose the candidates: the same as in an earlier commit with the same paths and configuration."""
         self.speaking = {}
         for framework, scope in self.scopes:
@@ -109,7 +113,7 @@ class LanguagePart:
         """Take nothing over.  Scopes are made anew, as they may remember what they were asked."""
         self.project, self.earlier, self.links = self.project.alone(), None, None
         self.scopes = configured((framework for framework, _ in self.scopes), self.project)
-        self.__post_init__()
+        self.choose()
 
     def resolved(self, tests: Sequence[Test], changed: AbstractSet[str] | None) -> Iterator[FileInventory]:
         """Files with these tests; those that are not among the changed ones as they were."""

@@ -1,6 +1,6 @@
 """Facts of files: from the cache where they are known, else read from git and parsed in children."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -66,12 +66,8 @@ class Loader:
         blobs: path -> blob id, at least of those files; languages: path -> language or format of each file to be read.
         """
         wanted = {path: FactsKey(blobs[path], language) for path, language in languages.items()}
-        missing = sorted(set(wanted.values()) - self.known.keys())
-        if missing and self.cache is not None:
-            found = self.cache.load(missing)
-            self.known |= {key: self.share(facts) for key, facts in found.items()}
-            self._count(len(found))
-        for key, facts in self._read([key for key in missing if key not in self.known]):
+        self._count(self._recall(wanted.values()))
+        for key, facts in self._read(sorted(set(wanted.values()) - self.known.keys())):
             self.known[key] = self.share(facts)
             self._keep(key, facts)
             self._count(1)
@@ -81,8 +77,8 @@ class Loader:
     def known_of(self, blobs: Mapping[str, str], languages: Mapping[str, str]) -> dict[str, Facts]:
         """Facts by path as far as the cache has them, of blobs that need not be in the repository."""
         wanted = {path: FactsKey(blobs[path], language) for path, language in languages.items()}
-        found = self.cache.load(sorted(set(wanted.values()))) if wanted and self.cache is not None else {}
-        return {path: found[key] for path, key in wanted.items() if key in found}
+        self._recall(wanted.values())
+        return {path: self.known[key] for path, key in wanted.items() if key in self.known}
 
     def share(self, facts: Facts) -> Facts:
         """The facts, with texts that are shared if there are many files."""
@@ -98,6 +94,13 @@ class Loader:
         if self.fresh and self.cache is not None:
             self.cache.store(self.fresh)
         self.fresh = {}
+
+    def _recall(self, keys: Iterable[FactsKey]) -> int:
+        """Take what is not known yet from the cache; returns how much that was."""
+        missing = sorted(set(keys) - self.known.keys())
+        found = self.cache.load(missing) if missing and self.cache is not None else {}
+        self.known |= {key: self.share(facts) for key, facts in found.items()}
+        return len(found)
 
     def _count(self, files: int) -> None:
         if self.total is None or not files:

@@ -1,4 +1,4 @@
-"""What the rows of a Go file depend on: the suites of all files, their methods, and what runs them."""
+"""What the rows of a Go file depend on: the suites of all files with their methods, and the calls that run suites."""
 
 from collections.abc import Callable, Iterable
 
