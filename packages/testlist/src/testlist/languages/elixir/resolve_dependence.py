@@ -3,11 +3,9 @@
 Tests count where they are written, so those of one file mean nothing to another.
 """
 
-from collections.abc import Callable, Iterable
-
+from testlist.kit.dependence import no_links
 from testlist.languages.elixir.shape import shape
 from testlist.model import Facts
-from testlist.project import Project
 
 
 def leads(facts: Facts) -> object:
@@ -25,6 +23,4 @@ def outline(facts: Facts) -> object:
     return leads(facts), names, titled, written
 
 
-def links(project: Project) -> Callable[[str, Facts], Iterable[str]]:  # noqa: ARG001 - the interface has it
-    """None: rows are made of outlines and a file's own facts."""
-    return lambda _path, _facts: ()
+links = no_links

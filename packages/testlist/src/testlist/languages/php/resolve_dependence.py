@@ -8,14 +8,13 @@ from testlist.model import Facts
 from testlist.project import Project
 
 
-def leads(facts: Facts) -> object:
-    """Its outline: files are found by the names of classes and traits."""
-    return outline(facts)
-
-
 def outline(facts: Facts) -> object:
     """Its classes and traits, with what they are built on."""
     return [(one["full"], one["bases"], one["traits"]) for one in shape(facts).get("classes", ())]
+
+
+#: files are found by the names of classes and traits
+leads = outline
 
 
 def links(project: Project) -> Callable[[str, Facts], Iterable[str]]:

@@ -3,17 +3,12 @@
 Examples and test methods count where they are written, so those of one file mean nothing to another.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from testlist.kit.dependence import no_links
 from testlist.languages.ruby.shape import Item, shape
 from testlist.model import Facts
-from testlist.project import Project
-
-
-def leads(facts: Facts) -> object:
-    """Its outline: files are found by the names of classes and modules."""
-    return outline(facts)
 
 
 def outline(facts: Facts) -> object:
@@ -21,11 +16,6 @@ def outline(facts: Facts) -> object:
     own = shape(facts)
     named = (own.get("requires", ()), own.get("uses", ()), own.get("shares", ()), own.get("calls", ()))
     return [set(names) for names in named], own.get("within", {}), list(_declared(own.get("items", ())))
-
-
-def links(project: Project) -> Callable[[str, Facts], Iterable[str]]:  # noqa: ARG001 - the interface has it
-    """None: rows are made of outlines and a file's own facts."""
-    return lambda _path, _facts: ()
 
 
 def _declared(items: Sequence[Item]) -> Iterator[tuple[Any, ...]]:
@@ -38,3 +28,8 @@ def _declared(items: Sequence[Item]) -> Iterator[tuple[Any, ...]]:
             yield item["k"], item["name"], base, list(_declared(item["body"]))
         elif item["k"] in ("macro", "call") and (inner := list(_declared(item.get("body", ())))):
             yield "in", inner
+
+
+#: files are found by the names of classes and modules
+leads = outline
+links = no_links
