@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping
 
 import pytest
+from testlist import checks
 from testlist_harness.history import Files, History, Memory
 
 PYTHON = {
@@ -174,3 +175,56 @@ def test_nothing_is_taken_over_of_other_rules(history: History) -> None:
     history.last = history.last._replace(parser_version="1.0.0-older")
     history.then({"README": "more"})
     assert history.resolved
+
+
+CHECKED = {
+    "pytest.ini": "[pytest]\n",
+    "shop.py": "def check_total(x):\n    assert x == 1\n",
+    "deep.py": "from shop import check_total\ndef check_all(x):\n    check_total(x)\n    assert x\n",
+    "test_a.py": "from shop import check_total\ndef test_a():\n    check_total(1)\n",
+    "test_b.py": "from deep import check_all\ndef test_b():\n    check_all(1)\n",
+    "test_c.py": "def test_c():\n    assert 1\n",
+    "conftest.py": "",
+}
+#: what changes -> files whose checks are read again
+CHECKED_CHANGES: Mapping[str, tuple[Files, Collection[str]]] = {
+    "nothing that is read": ({"README": "more"}, ()),
+    "a test": ({"test_c.py": "def test_c():\n    assert 2\n"}, {"test_c.py"}),
+    "a function that a test calls": ({"shop.py": "def check_total(x):\n    assert x == 2\n"}, {"test_a.py"}),
+    "a function that the file of another uses": (
+        {"deep.py": CHECKED["deep.py"].replace("assert x", "assert x > 0")},
+        {"test_b.py"},
+    ),
+    "a new file": (
+        {"deep/__init__.py": "def check_all(x):\n    assert x is None\n"},
+        {"test_a.py", "test_b.py", "test_c.py"},
+    ),
+}
+
+
+@pytest.mark.parametrize("change", CHECKED_CHANGES)
+def test_checks_are_read_again_where_a_change_concerns_them(history: History, change: str) -> None:
+    files, again = CHECKED_CHANGES[change]
+    history.checks = True
+    history.then(CHECKED)
+    found = history.then(files)
+    tested = {file.path for file in found.files if file.tests}
+    assert tested - found.unchanged == set(again)
+
+
+def test_an_inventory_without_checks_is_no_help_for_one_with_them(history: History) -> None:
+    history.then(CHECKED)
+    history.checks = True
+    found = history.then({"README": "more"})
+    assert not found.unchanged and all(len(file.checks) == len(file.tests) for file in found.files)
+    history.checks = False
+    found = history.then({"README": "still more"})
+    assert not found.unchanged and not any(file.checks for file in found.files)
+
+
+def test_more_than_is_worth_noting_is_not_noted(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checks, "MOST_USES", 1)
+    history.checks = True
+    history.then(CHECKED)
+    found = history.then({"README": "more"})
+    assert not found.unchanged and found.basis is not None and found.basis.bodies is None

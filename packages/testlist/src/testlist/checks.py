@@ -1,9 +1,10 @@
 """What the tests of an inventory check: their own checks, those of functions that they call, and whether any can fail.
 
-Bodies are read on demand, and kept apart from the facts that rows are made of.
+Bodies are read on demand, and kept apart from the facts that rows are made of.  What the tests of a file check depends
+on that file, on those that its calls lead to, and on the paths of the commit.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, partial
 from itertools import islice
@@ -14,7 +15,7 @@ from testlist.kit.bodies import BodiesFact, BodyFact
 from testlist.language import Home
 from testlist.languages import OWNERS, SYNTAXES, language_of
 from testlist.loader import Loader
-from testlist.model import Checks, Facts, FileInventory, Test
+from testlist.model import Checks, Facts, ReadBodies, Test
 
 #: what the log says of a failure here
 CHECKS: Final = "checks"
@@ -22,14 +23,30 @@ CHECKS: Final = "checks"
 LEVELS: Final = 2
 #: checks of the functions that one test calls: thousands of tests may call the same
 MOST: Final = 100
+#: files that those of tests lead to, of all together, that are noted for the next commit
+MOST_USES: Final = 300_000
 
 
-def with_checks(files: Sequence[FileInventory], blobs: Mapping[str, str], loader: Loader) -> list[FileInventory]:
-    """The files, each with what its tests check where its language can say so."""
+def read_checks(
+    tests: Mapping[str, Iterable[Test]], blobs: Mapping[str, str], loader: Loader
+) -> tuple[dict[str, tuple[Checks | None, ...]], ReadBodies | None]:
+    """What tests check, where their language can say so, and what was read for that.  tests: by file.
+
+    What was read is None for more than it is worth to note.
+    """
     reading = _Bodies(blobs, loader)
-    reading.read([file.path for file in files if file.tests])
-    reading.read(sorted(reading.imported()))
-    return [file._replace(checks=tuple(reading.of(test) for test in file.tests)) for file in files]
+    reading.read(tests)
+    uses: dict[str, list[str]] = {}
+    led, count = set[str](), 0
+    for path in tests:
+        found = reading.leads_to(path) - {path} if path in reading.found else set[str]()
+        led |= found
+        count += len(found)
+        if found and count <= MOST_USES:
+            uses[path] = sorted(found)
+    reading.read(sorted(led))
+    checks = {path: tuple(reading.of(test) for test in own) for path, own in tests.items()}
+    return checks, None if count > MOST_USES else ReadBodies({path: blobs[path] for path in led}, uses)
 
 
 @dataclass(slots=True)
@@ -46,10 +63,10 @@ class _Bodies:
     by_line: dict[str, dict[int, list[BodyFact]]] = field(default_factory=dict)
     by_name: dict[str, dict[str, BodyFact]] = field(default_factory=dict)
     by_last: dict[str, dict[str, list[BodyFact]]] = field(default_factory=dict)
-    reached: dict[tuple[str, str, int, int], tuple[Mapping[str, Any], ...]] = field(default_factory=dict)
+    reached: dict[tuple[str, str, int, int, bool], tuple[Mapping[str, Any], ...]] = field(default_factory=dict)
     homes: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
 
-    def read(self, paths: Sequence[str]) -> None:
+    def read(self, paths: Collection[str]) -> None:
         """Read files whose language has bodies."""
         wanted = {path: form for path in paths if path not in self.found and (form := bodies_of(path)) is not None}
         for path, facts in self.loader.read(self.blobs, wanted).items():
@@ -68,11 +85,9 @@ class _Bodies:
         self.by_last[path] = last
         self.found[path] = {"functions": functions, "imports": facts.get("imports", {})}
 
-    def imported(self) -> set[str]:
-        """Files of the repository that the files read so far import functions from, and call these."""
-        return set[str]().union(
-            *(attempt(partial(self._homes, path), set[str](), framework=CHECKS, path=path) for path in self.found)
-        )
+    def leads_to(self, path: str) -> set[str]:
+        """Files of the repository from which a file imports functions that it calls."""
+        return attempt(partial(self._homes, path), set[str](), framework=CHECKS, path=path)
 
     def _homes(self, path: str) -> set[str]:
         called = {call for body in self.found[path]["functions"] for call in body["calls"]}
@@ -90,27 +105,33 @@ class _Bodies:
         [body] = named
         own: list[Mapping[str, Any]] = [{**check} for check in body["checks"]]
         return Checks(
-            (*own, *self._reached(test.file, body, LEVELS)), self._subjects(test.file, body), body.get("passes")
+            (*own, *self._reached(test.file, body, LEVELS, is_own=True)),
+            self._subjects(test.file, body),
+            body.get("passes"),
         )
 
-    def _reached(self, path: str, body: BodyFact, levels: int) -> tuple[Mapping[str, Any], ...]:
-        """The checks of functions that a function calls.  Worked out once: thousands of tests may call the same."""
-        key = path, body["name"], body["line"], levels
+    def _reached(self, path: str, body: BodyFact, levels: int, *, is_own: bool) -> tuple[Mapping[str, Any], ...]:
+        """The checks of functions that a function calls.  Worked out once: thousands of tests may call the same.
+
+        is_own: it stands in the file of the test.  From any other file it does not go on to a third one, which is read
+        only if a test calls something of it: what a test checks must not depend on what other tests call.
+        """
+        key = path, body["name"], body["line"], levels, is_own
         if key not in self.reached:
             self.loader.progress.beat()
-            self.reached[key] = tuple(islice(self._followed(path, body, levels), MOST))
+            self.reached[key] = tuple(islice(self._followed(path, body, levels, is_own=is_own), MOST))
         return self.reached[key]
 
-    def _followed(self, path: str, body: BodyFact, levels: int) -> Iterator[Mapping[str, Any]]:
+    def _followed(self, path: str, body: BodyFact, levels: int, *, is_own: bool) -> Iterator[Mapping[str, Any]]:
         seen = {body["name"]}
         for called in body["calls"] if levels else ():
             home, helper = self._helper(path, body, called)
-            if helper is None or helper["name"] in seen:
+            if helper is None or helper["name"] in seen or not (is_own or home == path):
                 continue
             seen.add(helper["name"])
             place = {"file": home} if home != path else {}
             yield from ({**check, "by": called, **place} for check in helper["checks"])
-            yield from self._reached(home, helper, levels - 1)
+            yield from self._reached(home, helper, levels - 1, is_own=is_own and home == path)
 
     def _helper(self, path: str, body: BodyFact, called: str) -> tuple[str, BodyFact | None]:
         """The function of the repository that a call means, and its file."""

@@ -40,6 +40,7 @@ class Earlier:
 
     basis: Basis
     languages: Mapping[str, EarlierFiles]
+    files: Mapping[str, FileInventory]  # all of them, with their checks
 
     @classmethod
     def of(cls, inventory: Inventory | None, blobs: Mapping[str, str], loader: Loader) -> Self | None:
@@ -60,11 +61,29 @@ class Earlier:
         for file in inventory.files:
             if language := language_of(file.path):
                 files.setdefault(OWNERS[language].name, {})[file.path] = file._replace(checks=())
-        return cls(basis, {name: EarlierFiles(read, files[name]) for name, read in basis.read.items()})
+        languages = {name: EarlierFiles(read, files[name]) for name, read in basis.read.items()}
+        return cls(basis, languages, {file.path: file for file in inventory.files})
 
     def kept(self, blobs: Mapping[str, str]) -> dict[str, EarlierFiles]:
         """The languages that are as they were, by name."""
         return {name: one for name, one in self.languages.items() if one.is_as(blobs)}
+
+    def unchanged(
+        self, files: Iterable[FileInventory], blobs: Mapping[str, str], *, checks: bool
+    ) -> dict[str, FileInventory]:
+        """The files that are as they were, by path.  checks: and what their tests check, which must be known then."""
+        bodies = self.basis.bodies
+        if checks != (bodies is not None):
+            return {}
+        read, uses = (bodies.blobs, bodies.uses) if bodies is not None else ({}, {})
+        changed = {path for path, blob_id in read.items() if blobs[path] != blob_id}
+        return {
+            file.path: old
+            for file in files
+            if (old := self.files.get(file.path)) is not None
+            and file == old._replace(checks=())
+            and changed.isdisjoint(uses.get(file.path, ()))
+        }
 
 
 def digest(paths: Iterable[str]) -> str:

@@ -1,12 +1,12 @@
 """The inventory of one commit, step by step: list, configure, choose, read, resolve, count."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Final
 
-from testlist.checks import with_checks
+from testlist.checks import read_checks
 from testlist.earlier import Earlier, digest
 from testlist.garbage_collection import rare_collections
 from testlist.git.repository import Repository
@@ -16,7 +16,7 @@ from testlist.language_part import ROUNDS, LanguagePart, configured
 from testlist.languages import LANGUAGES, OWNERS, SYNTAXES, frameworks_of, language_of, needs_of
 from testlist.languages.unread import unread_language_of
 from testlist.loader import Loader
-from testlist.model import Basis, Facts, FactsCache, FileInventory, Inventory, ReadFiles
+from testlist.model import Basis, Facts, FactsCache, FileInventory, Inventory, ReadBodies, ReadFiles
 from testlist.progress import Checkpoint, silent
 from testlist.project import Project, folder_of
 from testlist.sandbox.parsers import ParseLimits, Parsers
@@ -84,16 +84,33 @@ class _Run:
             self.loader.parsers.warm(needs_of(changed))  # while frameworks are imported here
             files += self.files(list(self.parts(self.project(before), before)))
         files.sort()
-        if self.most_checked is None or sum(len(file.tests) for file in files) <= self.most_checked:
-            files = with_checks(files, self.blobs, self.loader)
+        checks = self.most_checked is None or sum(len(file.tests) for file in files) <= self.most_checked
+        known = {} if before is None else before.unchanged(files, self.blobs, checks=checks)
+        bodies = self.check(files, before, known) if checks else None
         is_final = self.loader.is_final and not any(file.skipped == RULES_FAILED for file in files)
-        basis = self.basis() if is_final and self.frameworks is None else None
-        return Inventory(self.repo.commit, tuple(files), PARSER_VERSION, dict(self.unread), is_final, basis)
+        basis = self.basis(bodies) if is_final and self.frameworks is None else None
+        return Inventory(
+            self.repo.commit, tuple(files), PARSER_VERSION, dict(self.unread), is_final, basis, frozenset(known)
+        )
 
-    def basis(self) -> Basis:
+    def check(
+        self, files: list[FileInventory], before: Earlier | None, known: Mapping[str, FileInventory]
+    ) -> ReadBodies | None:
+        """Say of the files what their tests check.  known: those that are as they were.  -> see `Basis`."""
+        tests = {file.path: file.tests for file in files if file.tests and file.path not in known}
+        found, read = read_checks(tests, self.blobs, self.loader)
+        for place, file in enumerate(files):
+            files[place] = known.get(file.path) or file._replace(checks=found.get(file.path, ()))
+        if read is None:
+            return None
+        old = {} if before is None or before.basis.bodies is None else before.basis.bodies.uses
+        uses = {**{path: old[path] for path in known if path in old}, **read.uses}
+        return ReadBodies({path: self.blobs[path] for used in uses.values() for path in used}, uses)
+
+    def basis(self, bodies: ReadBodies | None) -> Basis:
         """What the next run may take over."""
         configs = {path: (self.blobs[path], form) for path, form in self.formats.items()}
-        return Basis(digest(self.blobs), configs, self.read)
+        return Basis(digest(self.blobs), configs, self.read, bodies)
 
     def survey(self) -> None:
         """Note every file that may count."""

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import chain
 from operator import attrgetter
 from typing import Any, Final, NamedTuple, Protocol
@@ -153,16 +154,27 @@ class ReadFiles(NamedTuple):
     links: Mapping[str, Sequence[str]] | None = None
 
 
+class ReadBodies(NamedTuple):
+    """What was read to say what tests check, beside their own files.
+
+    blobs: path -> blob id; uses: path of a file with tests -> those files that its calls lead to.
+    """
+
+    blobs: Mapping[str, str]
+    uses: Mapping[str, Sequence[str]]
+
+
 class Basis(NamedTuple):
     """What an inventory was made of, by which the next one of its repository sees what it may take over.
 
     paths: digest of the names of all files; configs: path -> blob id and format of the configuration; read: by name of
-    language.
+    language; bodies: None where what tests check was not asked for, or leads to too much.
     """
 
     paths: str
     configs: Mapping[str, tuple[str, str]]
     read: Mapping[str, ReadFiles]
+    bodies: ReadBodies | None = None
 
 
 class Inventory(NamedTuple):
@@ -170,7 +182,8 @@ class Inventory(NamedTuple):
 
     is_final: the next run finds the same, as no file was left unread for a reason that may pass or be made up.
     files: candidates only, sorted by path.  unread: language -> files that look like tests, where no framework here can
-    read it.  basis: None if it cannot help the next run.
+    read it.  basis: None if it cannot help the next run.  unchanged: paths of files that are as in the earlier
+    inventory, with what their tests check if that is asked for; they have the checks that stand there.
     """
 
     commit: str
@@ -179,6 +192,7 @@ class Inventory(NamedTuple):
     unread: Mapping[str, int] = {}
     is_final: bool = True
     basis: Basis | None = None
+    unchanged: AbstractSet[str] = frozenset()
 
     @property
     def tests(self) -> tuple[Test, ...]:

@@ -5,7 +5,7 @@ import zlib
 from collections.abc import Sequence
 from typing import Any, Final
 
-from testlist.model import Basis, FileInventory, Inventory, ReadFiles, Test
+from testlist.model import Basis, FileInventory, Inventory, ReadBodies, ReadFiles, Test
 from testlist.version import PARSER_VERSION
 
 LEVEL: Final = 1  # of compression: three times smaller, and as fast as the disk
@@ -45,6 +45,7 @@ def _test(path: str, values: Sequence[Any]) -> Test:
 def _basis(known: Sequence[Any] | None) -> Basis | None:
     if known is None:
         return None
-    paths, configs, read = known
+    paths, configs, read, bodies = known
     formats = {path: (blob_id, form) for path, (blob_id, form) in configs.items()}
-    return Basis(paths, formats, {name: ReadFiles(*one) for name, one in read.items()})
+    files = {name: ReadFiles(*one) for name, one in read.items()}
+    return Basis(paths, formats, files, None if bodies is None else ReadBodies(*bodies))

@@ -7,10 +7,10 @@ import jsonschema
 import pytest
 from testlist import Source, fetched, inventory
 from testlist.about import schema
-from testlist.checks import with_checks
+from testlist.checks import read_checks
 from testlist.cli import main
 from testlist.loader import Loader
-from testlist.model import FileInventory, Test
+from testlist.model import Test
 from testlist_harness.repositories import MakeRepository, git
 
 TESTS = "def test_one():\n    assert f() == 1\ndef test_two(): pass\ndef test_three(): f()\n"
@@ -76,8 +76,8 @@ def test_tests_that_cannot_fail_can_be_asked_for(repository: Path, capsys: pytes
 def test_facts_of_a_hostile_file_cost_its_checks_alone(
     facts: dict[str, object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file = FileInventory("test_a.py", "1" * 40, "pytest", (Test("test_a.py", "pytest", (), "test_a", 1),))
+    test = Test("test_a.py", "pytest", (), "test_a", 1)
     monkeypatch.setattr(Loader, "read", lambda self, blobs, wanted: dict.fromkeys(wanted, facts))
     loader = Loader(None, None, None, None)  # type: ignore[arg-type]  # nothing is read
-    [found] = with_checks([file], {"test_a.py": "1" * 40}, loader)
-    assert len(found.checks) == 1
+    found, _ = read_checks({"test_a.py": (test,)}, {"test_a.py": "1" * 40}, loader)
+    assert len(found["test_a.py"]) == 1

@@ -29,11 +29,15 @@ class Memory:
 
 @dataclass
 class History:
-    """Commits of one repository, each taken with the one before and alone.  resolved: paths of the last one."""
+    """Commits of one repository, each taken with the one before and alone.
+
+    checks: and what their tests check; resolved: paths of the last one.
+    """
 
     directory: Path
     work: Path
     cache: Memory = field(default_factory=Memory)
+    checks: bool = False
     last: Inventory | None = None
     resolved: set[str] = field(default_factory=set)
 
@@ -59,11 +63,12 @@ class History:
         source = Source.local(self.directory)
         ref, _ = resolve(source, None)
         with fetched(source, ref, workdir=self.work) as repository:
-            return inventory(repository, cache=cache, earlier=earlier)
+            return inventory(repository, cache=cache, earlier=earlier, checks=self.checks)
 
 
 def plain(found: Inventory) -> Inventory:
-    """Without the links, which only a run after another has."""
+    """Without the links and the unchanged files, which only a run after another has."""
+    found = found._replace(unchanged=frozenset())
     if found.basis is None:
         return found
     read = {name: one._replace(links=None) for name, one in found.basis.read.items()}
