@@ -93,6 +93,8 @@ CREATE INDEX kombu_dead_letter_sample ON kombu_dead_letter USING btree (queue, h
 CREATE UNIQUE INDEX kombu_group_pkey ON kombu_group USING btree (queue_id, name); -- PRIMARY KEY
 CREATE UNIQUE INDEX kombu_judgement_pkey ON kombu_judgement USING btree (only_one); -- PRIMARY KEY
 CREATE UNIQUE INDEX kombu_node_pkey ON kombu_node USING btree (lock); -- PRIMARY KEY
+CREATE UNIQUE INDEX last_inventories_analysis_id_key ON last_inventories USING btree (analysis_id); -- UNIQUE
+CREATE UNIQUE INDEX last_inventories_pkey ON last_inventories USING btree (codebase_id); -- PRIMARY KEY
 CREATE UNIQUE INDEX model_circuits_pkey ON model_circuits USING btree (endpoint); -- PRIMARY KEY
 CREATE UNIQUE INDEX model_days_pkey ON model_days USING btree (day); -- PRIMARY KEY
 CREATE UNIQUE INDEX model_shares_pkey ON model_shares USING btree (user_id); -- PRIMARY KEY

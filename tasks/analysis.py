@@ -16,6 +16,7 @@ from testlist import (
     inventory,
     on_default_branch,
 )
+from testlist.packing import packed_inventory
 
 from app.adapters.git_sources import source_of
 from app.domain.jobs import Checkpoint
@@ -25,7 +26,8 @@ from app.services.analyses.analyse import KnownFacts, Taken, analyse
 from app.services.analyses.judge import LOOK, Branch, LookAtBranch, look
 from tasks.base import FairTask
 from tasks.celery import app
-from tasks.file_rows import file_row
+from tasks.earlier_inventories import earlier_of
+from tasks.file_rows import file_rows
 from tasks.maintenance import FORGOTTEN
 from tasks.wiring import WorkerWiring, wired
 
@@ -74,15 +76,21 @@ def take(kit: WorkerWiring, repository: Repository, commit: str, known: KnownFac
     limits = GitLimits(wall_seconds=kit.settings.git_timeout.total_seconds())
     source, workdir = source_of(repository, kit.settings), kit.settings.home / "work"
     with fetched(source, commit, workdir=workdir, limits=limits, checkpoint=checkpoint) as fetched_repository:
-        most = kit.settings.max_checked_tests
+        earlier, digests = earlier_of(known.last)
         found = inventory(
-            fetched_repository, cache=_Cache(known), checkpoint=checkpoint, checks=True, most_checked=most
+            fetched_repository,
+            cache=_Cache(known),
+            checkpoint=checkpoint,
+            checks=True,
+            most_checked=kit.settings.max_checked_tests,
+            earlier=earlier,
         )
         committed_at = fetched_repository.committed_at()
     _refuse_more(kit.settings.max_tests, found)
-    files = map(file_row, found.files)  # created one by one: as dicts, 100,000 tests take 100 MB
+    files = file_rows(found, {path: digests[path] for path in found.unchanged})
     look = look_of(kit, repository, commit, lambda *_: checkpoint("saving", 0, 0))
-    return Taken(files, found.summary(), committed_at, look)
+    packed = None if found.basis is None else packed_inventory(found)
+    return Taken(files, found.summary(), committed_at, look, packed)
 
 
 def look_of(kit: WorkerWiring, repository: Repository, commit: str, checkpoint: Checkpoint) -> LookAtBranch:

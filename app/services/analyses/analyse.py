@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
@@ -13,8 +13,10 @@ from app.domain.lifecycle import Delivery, Outcome
 from app.services.analyses.finish import finish, save
 from app.services.analyses.judge import LookAtBranch, judge
 from app.services.policy import Policy
-from app.store.analyses import inventories
-from app.store.analyses.inventories import FileRow
+from app.store.analyses import inventories, last_inventories
+from app.store.analyses.file_lists import Listing
+from app.store.analyses.inventories import FileRow, ForgottenError
+from app.store.analyses.last_inventories import LastInventory
 from app.store.core.unit_of_work import UnitOfWork
 from app.store.jobs import requests
 
@@ -24,22 +26,27 @@ class Taken:
     """The engine's result.  files: by path, readable once; summary: totals as in the contract.
 
     committed_at: when the commit was made, None if Git does not say; judge: looks at the default branch, None if the
-    engine cannot.
+    engine cannot; packed: for the next analysis of the repository, None if it would not help.
     """
 
     files: Iterable[FileRow]
     summary: Summary
     committed_at: datetime | None = None
     judge: LookAtBranch | None = None
+    packed: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class KnownFacts:
-    """Facts by blob, stored in the database and shared by all analyses of one parser version."""
+    """Facts by blob, stored in the database and shared by all analyses of one parser version.
+
+    last: the inventory of an earlier commit of the repository.
+    """
 
     uow: UnitOfWork
     parser_version: str
     clock: Callable[[], datetime]
+    last: LastInventory | None = None
 
     def load(self, keys: Sequence[tuple[str, str]]) -> list[tuple[str, str, Facts]]:
         """Load the stored facts of blobs.  rows: blob_id, language, facts."""
@@ -68,14 +75,36 @@ def analyse(
 
     clock: None = the database's.
     """
-    taken = take(KnownFacts(uow, policy.parser_version, clock or uow.now), checkpoint)
-    checkpoint("saving", 0, 0)
-    listing = save(uow, taken.files, policy)
-    checkpoint("saving", len(listing), len(listing))
+    with uow.begin() as tx:
+        last = last_inventories.load(tx, delivery.job_id, policy.parser_version)
+    known = KnownFacts(uow, policy.parser_version, clock or uow.now, last)
+    try:
+        taken, listing = _take(uow, take, known, policy, checkpoint)
+    except ForgottenError:  # retention has removed it meanwhile
+        taken, listing = _take(uow, take, replace(known, last=None), policy, checkpoint)
     if taken.judge:
         _judge(uow, delivery.job_id, taken.committed_at, taken.judge, clock or uow.now)
     now = clock() if clock else None
-    return finish(uow, delivery, user_id, listing, taken.summary, committed_at=taken.committed_at, now=now)
+    outcome = finish(uow, delivery, user_id, listing, taken.summary, committed_at=taken.committed_at, now=now)
+    if outcome is Outcome.COMPLETED and taken.packed is not None:
+        with uow.begin() as tx:
+            last_inventories.keep(tx, delivery.job_id, taken.packed)
+    return outcome
+
+
+def _take(
+    uow: UnitOfWork,
+    take: Callable[[KnownFacts, Checkpoint], Taken],
+    known: KnownFacts,
+    policy: Policy,
+    checkpoint: Checkpoint,
+) -> tuple[Taken, Listing]:
+    """Take the inventory and save its files.  Raises: ForgottenError, and what the engine raises."""
+    taken = take(known, checkpoint)
+    checkpoint("saving", 0, 0)
+    listing = save(uow, taken.files, policy)
+    checkpoint("saving", len(listing), len(listing))
+    return taken, listing
 
 
 def _judge(

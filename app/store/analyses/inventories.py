@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -26,7 +26,8 @@ class FileRow:
     """One candidate file of an analysis.
 
     tests: rows as JSON; skipped: reason code, and then no tests; hints: what it imports and calls, 30 at most; checks:
-    what each test checks, None where it is not known.
+    what each test checks, None where it is not known; digest: of a file that is stored already, which has nothing else
+    then.
     """
 
     path: str
@@ -36,6 +37,7 @@ class FileRow:
     skipped: str | None
     hints: Sequence[str] = ()
     checks: Sequence[Checked | None] = ()
+    digest: bytes | None = None
 
     @property
     def counted(self) -> int:
@@ -47,7 +49,7 @@ class StoredFile(NamedTuple):
     """A file as it is stored.
 
     tests, hints, checks: JSON, checks None if nothing is known of any test; digest: of all of it, to recognise equal
-    rows.
+    rows; is_stored: the rest is left out, as it was stored before.
     """
 
     path: str
@@ -59,6 +61,11 @@ class StoredFile(NamedTuple):
     skipped: str | None
     digest: bytes
     checks: str | None = None
+    is_stored: bool = False
+
+
+class ForgottenError(Exception):
+    """A file that was taken over from an earlier inventory is stored no more."""
 
 
 _LOAD_FACTS = text("""
@@ -125,6 +132,8 @@ def written(file: FileRow) -> StoredFile:
 
     Without hints and checks, the digest is the same as before they existed, so that such rows are reused.
     """
+    if file.digest is not None:
+        return StoredFile(file.path, file.blob_id, None, "", 0, "", file.skipped, file.digest, is_stored=True)
     tests, hints = (
         _json([{k: v for k, v in test.items() if k != "file"} for test in file.tests]),
         _json(list(file.hints)),
@@ -140,22 +149,26 @@ def store_files(tx: Tx, files: Iterable[StoredFile], parser_version: str) -> Non
     """Store the tests of files by content.
 
     Locks: the keys of existing rows, until the caller's list refers to them.  Raises: OvertakenError if one was pruned
-    between its insert, which found it, and its lock.
+    between its insert, which found it, and its lock; ForgottenError if that may be one that was stored before.
     """
     read = {(f.blob_id, f.digest): f for f in files if f.skipped is None}
-    key = {"blob_ids": [blob_id for blob_id, _ in read], "digests": [digest for _, digest in read]}
+    new = {key: file for key, file in read.items() if not file.is_stored}
     tx.write(
         _STORE_FILES,
-        frameworks=[f.framework for f in read.values()],
-        tests=[f.tests for f in read.values()],
-        totals=[f.counted for f in read.values()],
-        hints=[f.hints for f in read.values()],
-        checks=[f.checks for f in read.values()],
+        frameworks=[f.framework for f in new.values()],
+        tests=[f.tests for f in new.values()],
+        totals=[f.counted for f in new.values()],
+        hints=[f.hints for f in new.values()],
+        checks=[f.checks for f in new.values()],
         parser_version=parser_version,
-        **key,
+        **_columns(new),
     )
-    if tx.run(_LOCK_FILES, parser_version=parser_version, **key).rowcount < len(read):
-        raise OvertakenError
+    if tx.run(_LOCK_FILES, parser_version=parser_version, **_columns(read)).rowcount < len(read):
+        raise OvertakenError if len(new) == len(read) else ForgottenError
+
+
+def _columns(keys: Collection[tuple[str, bytes]]) -> dict[str, list[Any]]:
+    return {"blob_ids": [blob_id for blob_id, _ in keys], "digests": [digest for _, digest in keys]}
 
 
 def _checks_json(checks: Sequence[Checked | None]) -> str | None:
