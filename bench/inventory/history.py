@@ -41,8 +41,7 @@ def measure(path: str, count: int) -> dict[str, float]:
             took, found, how = _taken(repository, cache, last)
             if found._replace(unchanged=frozenset()) != _alone(repository, cache, found):
                 raise Different(commit)
-        configured = last.basis is not None and found.basis is not None and last.basis.configs != found.basis.configs
-        shares["configured" if configured else how].append(100 * took / first)
+        shares["configured" if _configured(last) != _configured(found) else how].append(100 * took / first)
         last = found
     plain = [share for how in ("kept", "again", "whole") for share in shares[how]]
     figures = {"first run s": first, "commits": len(later), "median %": statistics.median(plain)}
@@ -50,6 +49,11 @@ def measure(path: str, count: int) -> dict[str, float]:
         figures[f"{how}, commits"] = len(found_shares)
         figures[f"{how}, median %"] = statistics.median(found_shares or [0])
     return figures
+
+
+def _configured(found: Inventory) -> dict[str, str]:
+    """Path -> blob id of configuration files."""
+    return {} if found.basis is None else {path: found.basis.blobs[path] for path in found.basis.configs}
 
 
 @contextmanager

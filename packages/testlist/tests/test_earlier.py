@@ -227,4 +227,4 @@ def test_more_than_is_worth_noting_is_not_noted(history: History, monkeypatch: p
     history.checks = True
     history.then(CHECKED)
     found = history.then({"README": "more"})
-    assert not found.unchanged and found.basis is not None and found.basis.bodies is None
+    assert not found.unchanged and found.basis is not None and found.basis.uses is None

@@ -15,7 +15,7 @@ from testlist.kit.bodies import BodiesFact, BodyFact
 from testlist.language import Home
 from testlist.languages import OWNERS, SYNTAXES, language_of
 from testlist.loader import Loader
-from testlist.model import Checks, Facts, ReadBodies, Test
+from testlist.model import Checks, Facts, Test
 
 #: what the log says of a failure here
 CHECKS: Final = "checks"
@@ -29,10 +29,10 @@ MOST_USES: Final = 300_000
 
 def read_checks(
     tests: Mapping[str, Iterable[Test]], blobs: Mapping[str, str], loader: Loader
-) -> tuple[dict[str, tuple[Checks | None, ...]], ReadBodies | None]:
-    """What tests check, where their language can say so, and what was read for that.  tests: by file.
+) -> tuple[dict[str, tuple[Checks | None, ...]], dict[str, list[str]] | None]:
+    """What tests check, where their language can say so, and the files that theirs lead to.  tests: by file.
 
-    What was read is None for more than it is worth to note.
+    These files are None if they are more than it is worth to note.
     """
     reading = _Bodies(blobs, loader)
     reading.read(tests)
@@ -46,7 +46,7 @@ def read_checks(
             uses[path] = sorted(found)
     reading.read(sorted(led))
     checks = {path: tuple(reading.of(test) for test in own) for path, own in tests.items()}
-    return checks, None if count > MOST_USES else ReadBodies({path: blobs[path] for path in led}, uses)
+    return checks, None if count > MOST_USES else uses
 
 
 @dataclass(slots=True)

@@ -30,7 +30,7 @@ class Concerned:
 
     def paths(self, known: Callable[[Mapping[str, str]], FactsByPath]) -> set[str] | None:
         """The files; None where all may be concerned.  known: facts of blobs, by path, as far as they are stored."""
-        before = dict(self.earlier.blobs)
+        before = self.earlier.was
         now = {path: self.project.blobs[path] for path in self.project.facts}
         changed = {path for path in before.keys() | now.keys() if before.get(path) != now.get(path)}
         old = known({path: before[path] for path in changed & before.keys()})
@@ -67,7 +67,7 @@ class Concerned:
         of, known = self.dependence.links(self.project), self.earlier.read.links
         if of is None:
             return None
-        if {path for path, _ in self.earlier.blobs} != self.project.facts.keys():
+        if self.earlier.was.keys() != self.project.facts.keys():
             known = None  # a file that is read for the first time may be what a name of others means
         found: dict[str, set[str]] = {}
         left = MOST_LINKS

@@ -5,33 +5,31 @@ are candidates depends on all of that.  Else the files of a language stay as the
 it, and of the others those stay that nothing changed for.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from hashlib import sha256
-from typing import Self
+from itertools import chain
+from typing import Generic, Self, TypeVar
 
 from testlist.languages import OWNERS, language_of
 from testlist.loader import Loader
 from testlist.model import Basis, FileInventory, Inventory, ReadFiles
 from testlist.version import PARSER_VERSION
 
+Known = TypeVar("Known")
+
 
 @dataclass(frozen=True, slots=True)
 class EarlierFiles:
-    """One language of an earlier commit.  files: by path."""
+    """One language of an earlier commit.  was: the blob id of each file that was read; files: by path."""
 
     read: ReadFiles
+    was: Mapping[str, str]
     files: Mapping[str, FileInventory]
-
-    @property
-    def blobs(self) -> Iterator[tuple[str, str]]:
-        """Every file that was read, with its blob id."""
-        yield from self.read.candidates.items()
-        yield from self.read.followed.items()
 
     def is_as(self, blobs: Mapping[str, str]) -> bool:
         """Whether none of the files that were read has changed."""
-        return all(blobs.get(path) == blob_id for path, blob_id in self.blobs)
+        return all(blobs.get(path) == blob_id for path, blob_id in self.was.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,20 +46,18 @@ class Earlier:
 
         Most changes of configuration are new versions of what a project depends on, and its facts stay the same.
         """
-        if inventory is None or inventory.basis is None or inventory.parser_version != PARSER_VERSION:
+        basis = basis_of(inventory)
+        if inventory is None or basis is None or blobs.keys() != basis.blobs.keys():
             return None
-        basis = inventory.basis
-        if digest(blobs) != basis.paths:
-            return None
-        old = {path: blob_id for path, (blob_id, _) in basis.configs.items() if blobs[path] != blob_id}
-        formats = {path: basis.configs[path][1] for path in old}
-        if old and loader.known_of(old, formats) != loader.read(blobs, formats):
+        formats = {path: form for path, form in basis.configs.items() if blobs[path] != basis.blobs[path]}
+        if formats and loader.known_of(basis.blobs, formats) != loader.read(blobs, formats):
             return None
         files: dict[str, dict[str, FileInventory]] = {name: {} for name in basis.read}
         for file in inventory.files:
             if language := language_of(file.path):
                 files.setdefault(OWNERS[language].name, {})[file.path] = file._replace(checks=())
-        languages = {name: EarlierFiles(read, files[name]) for name, read in basis.read.items()}
+        was = {name: {path: basis.blobs[path] for path in chain(*read[:2])} for name, read in basis.read.items()}
+        languages = {name: EarlierFiles(read, was[name], files[name]) for name, read in basis.read.items()}
         return cls(basis, languages, {file.path: file for file in inventory.files})
 
     def kept(self, blobs: Mapping[str, str]) -> dict[str, EarlierFiles]:
@@ -72,20 +68,33 @@ class Earlier:
         self, files: Iterable[FileInventory], blobs: Mapping[str, str], *, checks: bool
     ) -> dict[str, FileInventory]:
         """The files that are as they were, by path.  checks: and what their tests check, which must be known then."""
-        bodies = self.basis.bodies
-        if checks != (bodies is not None):
+        if checks != (self.basis.uses is not None):
             return {}
-        read, uses = (bodies.blobs, bodies.uses) if bodies is not None else ({}, {})
-        changed = {path for path, blob_id in read.items() if blobs[path] != blob_id}
+        uses, was = self.basis.uses or {}, self.basis.blobs
         return {
             file.path: old
             for file in files
             if (old := self.files.get(file.path)) is not None
             and file == old._replace(checks=())
-            and changed.isdisjoint(uses.get(file.path, ()))
+            and all(blobs[path] == was[path] for path in uses.get(file.path, ()))
         }
 
 
-def digest(paths: Iterable[str]) -> str:
-    """A digest of the names of all files."""
-    return sha256("\0".join(sorted(paths)).encode("utf-8", "surrogatepass")).hexdigest()
+def basis_of(inventory: Inventory | None) -> Basis | None:
+    """What the inventory was made of; None where it is of other rules."""
+    return inventory.basis if inventory is not None and inventory.parser_version == PARSER_VERSION else None
+
+
+class Below(Generic[Known]):
+    """What an earlier commit has below its folders, each once its path is known."""
+
+    def __init__(self, known: Mapping[str, Known]) -> None:
+        """Paths are sorted once, as git sorts them."""
+        self._known, self._paths = known, sorted(known)
+
+    def of(self, folder: str) -> Iterator[tuple[str, Known]]:
+        """Below a folder, itself too; all of it for an empty name."""
+        for place in range(bisect_left(self._paths, folder), len(self._paths)):
+            if not self._paths[place].startswith(folder):
+                return
+            yield self._paths[place], self._known[self._paths[place]]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from testlist.checks import read_checks
-from testlist.earlier import Earlier, digest
+from testlist.earlier import Below, Earlier, basis_of
 from testlist.garbage_collection import rare_collections
 from testlist.git.repository import Repository
 from testlist.interface import Framework
@@ -16,7 +16,7 @@ from testlist.language_part import ROUNDS, LanguagePart, configured
 from testlist.languages import LANGUAGES, OWNERS, SYNTAXES, frameworks_of, language_of, needs_of
 from testlist.languages.unread import unread_language_of
 from testlist.loader import Loader
-from testlist.model import Basis, Facts, FactsCache, FileInventory, Inventory, ReadBodies, ReadFiles
+from testlist.model import Basis, Facts, FactsCache, FileInventory, Folder, Inventory, ReadFiles
 from testlist.progress import Checkpoint, silent
 from testlist.project import Project, folder_of
 from testlist.sandbox.parsers import ParseLimits, Parsers
@@ -65,7 +65,10 @@ class _Run:
     frameworks: Sequence[Framework] | None  # None: those of its languages
     most_checked: int | None = 0  # tests whose bodies are read, if there are no more; None: however many there are
     earlier: Inventory | None = None
-    blobs: dict[str, str] = field(default_factory=dict)
+    listed: dict[str, str] = field(default_factory=dict)  # path -> blob id of every file that may count
+    blobs: dict[str, str] = field(default_factory=dict)  # the same without copies of test libraries
+    folders: dict[str, Folder] = field(default_factory=dict)
+    foreign: dict[str, frozenset[str]] = field(default_factory=dict)  # folders of FOREIGN in the name of each
     languages: dict[str, str] = field(default_factory=dict)  # of those files that have one
     spoken: Sequence[Framework] = ()  # frameworks with files in their languages
     unread: Counter[str] = field(default_factory=Counter)  # files that look like tests, by language
@@ -73,11 +76,11 @@ class _Run:
     read: dict[str, ReadFiles] = field(default_factory=dict)  # by name of language, once that has its rows
 
     def inventory(self) -> Inventory:
-        self.survey()
-        before = Earlier.of(self.earlier, self.blobs, self.loader)
+        self.survey(basis_of(self.earlier))
+        before = Earlier.of(self.earlier, self.listed, self.loader)
         kept = {} if before is None else before.kept(self.blobs)
         self.read = {name: one.read for name, one in kept.items()}
-        self.formats = {} if before is None else {path: form for path, (_, form) in before.basis.configs.items()}
+        self.formats = {} if before is None else dict(before.basis.configs)
         files = [file for one in kept.values() for file in one.files.values()]
         changed = {language for language in self.languages.values() if OWNERS[language].name not in kept}
         if changed or before is None:
@@ -86,48 +89,55 @@ class _Run:
         files.sort()
         checks = self.most_checked is None or sum(len(file.tests) for file in files) <= self.most_checked
         known = {} if before is None else before.unchanged(files, self.blobs, checks=checks)
-        bodies = self.check(files, before, known) if checks else None
+        uses = self.check(files, before, known) if checks else None
         is_final = self.loader.is_final and not any(file.skipped == RULES_FAILED for file in files)
-        basis = self.basis(bodies) if is_final and self.frameworks is None else None
+        basis = self.basis(uses) if is_final and self.frameworks is None else None
         return Inventory(
             self.repo.commit, tuple(files), PARSER_VERSION, dict(self.unread), is_final, basis, frozenset(known)
         )
 
     def check(
         self, files: list[FileInventory], before: Earlier | None, known: Mapping[str, FileInventory]
-    ) -> ReadBodies | None:
-        """Say of the files what their tests check.  known: those that are as they were.  -> see `Basis`."""
+    ) -> Mapping[str, Sequence[str]] | None:
+        """Say of the files what their tests check.  known: those that are as they were.  -> `Basis.uses`."""
         tests = {file.path: file.tests for file in files if file.tests and file.path not in known}
-        found, read = read_checks(tests, self.blobs, self.loader)
+        found, uses = read_checks(tests, self.blobs, self.loader)
         for place, file in enumerate(files):
             files[place] = known.get(file.path) or file._replace(checks=found.get(file.path, ()))
-        if read is None:
-            return None
-        old = {} if before is None or before.basis.bodies is None else before.basis.bodies.uses
-        uses = {**{path: old[path] for path in known if path in old}, **read.uses}
-        return ReadBodies({path: self.blobs[path] for used in uses.values() for path in used}, uses)
+        old = {} if before is None or before.basis.uses is None else before.basis.uses
+        return None if uses is None else {**{path: old[path] for path in known if path in old}, **uses}
 
-    def basis(self, bodies: ReadBodies | None) -> Basis:
+    def basis(self, uses: Mapping[str, Sequence[str]] | None) -> Basis:
         """What the next run may take over."""
-        configs = {path: (self.blobs[path], form) for path, form in self.formats.items()}
-        return Basis(digest(self.blobs), configs, self.read, bodies)
+        return Basis(self.listed, self.folders, self.formats, self.read, uses)
 
-    def survey(self) -> None:
-        """Note every file that may count."""
-        foreign: dict[str, frozenset[str]] = {}
-        with closing(self.repo.entries()) as entries:
-            for entry in entries:
-                folder = folder_of(entry.path)
-                if folder not in foreign:
-                    foreign[folder] = FOREIGN.intersection(folder.split("/"))
-                language = language_of(entry.path)
-                if foreign[folder] <= own_folders(language):
-                    self.blobs[entry.path] = entry.blob_id
-                    if language:
-                        self.languages[entry.path] = language
-                    if unread := unread_language_of(entry.path):
-                        self.unread[unread] += 1
+    def survey(self, earlier: Basis | None) -> None:
+        """Note every file that may count.  earlier: whose folders are not read again where they are the same."""
+        was, inside = ({}, {}) if earlier is None else (earlier.blobs, earlier.folders)
+        files, folders = Below(was), Below(inside)
+        with closing(self.repo.entries(inside, self.folders)) as entries:
+            for path, object_id in entries:
+                if path and not path.endswith("/"):
+                    self.note(path, object_id)
+                    continue
+                self.folders.update(folders.of(path))
+                for one, blob_id in files.of(path):
+                    self.note(one, blob_id)
+        self.blobs = dict(self.listed)
         self.leave_out_copies()
+
+    def note(self, path: str, blob_id: str) -> None:
+        """Note a file that may count."""
+        folder = folder_of(path)
+        if folder not in self.foreign:
+            self.foreign[folder] = FOREIGN.intersection(folder.split("/"))
+        language = language_of(path)
+        if self.foreign[folder] <= own_folders(language):
+            self.listed[path] = blob_id
+            if language:
+                self.languages[path] = language
+            if unread := unread_language_of(path):
+                self.unread[unread] += 1
 
     def leave_out_copies(self) -> None:
         """Forget files of test libraries that came with their own tests."""

@@ -62,7 +62,7 @@ class LanguagePart:
             for language in framework.languages:
                 self.speaking.setdefault(language, []).append((framework, scope))
         if self.earlier is not None:
-            self.candidates = self.earlier.read.candidates.keys()
+            self.candidates = self.earlier.read.candidates
         else:
             self.candidates = [path for path in self.languages if self.wanting(path)]
 
@@ -79,10 +79,8 @@ class LanguagePart:
     @property
     def was_read(self) -> ReadFiles:
         """What was read for it."""
-        found = {path: self.project.blobs[path] for path in self.facts}
-        candidates = {path: found.pop(path) for path in self.candidates}
         links = None if self.links is None else {path: sorted(one) for path, one in self.links.items() if one}
-        return ReadFiles(candidates, found, links)
+        return ReadFiles(sorted(self.candidates), sorted(self.facts.keys() - self.candidates), links)
 
     def wanting(self, path: str) -> Wanting:
         """The frameworks that want to read a file."""
@@ -149,11 +147,11 @@ class LanguagePart:
 
     def _leads_as_before(self, earlier: EarlierFiles, dependence: Dependence) -> bool:
         """Read what was read, and see whether it leads to the same as it did."""
-        blobs = {path: blob_id for path, blob_id in earlier.blobs if self.project.blobs[path] != blob_id}
+        blobs = {path: blob_id for path, blob_id in earlier.was.items() if self.project.blobs[path] != blob_id}
         old = self.known(blobs)
         if old.keys() != blobs.keys():
             return False
-        self.read(path for path, _ in earlier.blobs)
+        self.read(earlier.was)
         return all(dependence.leads(one) == dependence.leads(self.facts[path]) for path, one in old.items())
 
     def read_all(self) -> None:

@@ -143,38 +143,38 @@ class FileInventory(NamedTuple):
             yield {**test.row(), **known}
 
 
+class Folder(NamedTuple):
+    """A folder of a commit.  tree: its id; files, folders: how many are below it, symbolic links too, and itself."""
+
+    tree: str
+    files: int
+    folders: int
+
+
 class ReadFiles(NamedTuple):
-    """What was read of one language, as path -> blob id.
+    """What was read of one language, as paths.
 
     followed: files that the candidates led to; links: path -> what its rows may depend on, None if nobody asked yet.
     """
 
-    candidates: Mapping[str, str]
-    followed: Mapping[str, str]
+    candidates: Sequence[str]
+    followed: Sequence[str]
     links: Mapping[str, Sequence[str]] | None = None
-
-
-class ReadBodies(NamedTuple):
-    """What was read to say what tests check, beside their own files.
-
-    blobs: path -> blob id; uses: path of a file with tests -> those files that its calls lead to.
-    """
-
-    blobs: Mapping[str, str]
-    uses: Mapping[str, Sequence[str]]
 
 
 class Basis(NamedTuple):
     """What an inventory was made of, by which the next one of its repository sees what it may take over.
 
-    paths: digest of the names of all files; configs: path -> blob id and format of the configuration; read: by name of
-    language; bodies: None where what tests check was not asked for, or leads to too much.
+    blobs: path -> blob id of every file that may count; folders: by path, the root as an empty name; configs: path ->
+    format of configuration files; read: by name of language; uses: path of a file with tests -> files that its calls
+    lead to, None where what tests check was not asked for, or leads to too much.
     """
 
-    paths: str
-    configs: Mapping[str, tuple[str, str]]
+    blobs: Mapping[str, str]
+    folders: Mapping[str, Folder]
+    configs: Mapping[str, str]
     read: Mapping[str, ReadFiles]
-    bodies: ReadBodies | None = None
+    uses: Mapping[str, Sequence[str]] | None = None
 
 
 class Inventory(NamedTuple):

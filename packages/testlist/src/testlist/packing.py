@@ -5,7 +5,7 @@ import zlib
 from collections.abc import Sequence
 from typing import Any, Final
 
-from testlist.model import Basis, FileInventory, Inventory, ReadBodies, ReadFiles, Test
+from testlist.model import Basis, FileInventory, Folder, Inventory, ReadFiles, Test
 from testlist.version import PARSER_VERSION
 
 LEVEL: Final = 1  # of compression: three times smaller, and as fast as the disk
@@ -45,7 +45,6 @@ def _test(path: str, values: Sequence[Any]) -> Test:
 def _basis(known: Sequence[Any] | None) -> Basis | None:
     if known is None:
         return None
-    paths, configs, read, bodies = known
-    formats = {path: (blob_id, form) for path, (blob_id, form) in configs.items()}
-    files = {name: ReadFiles(*one) for name, one in read.items()}
-    return Basis(paths, formats, files, None if bodies is None else ReadBodies(*bodies))
+    blobs, folders, configs, read, uses = known
+    trees = {path: Folder(*one) for path, one in folders.items()}
+    return Basis(blobs, trees, configs, {name: ReadFiles(*one) for name, one in read.items()}, uses)

@@ -1,6 +1,6 @@
 """One commit in one Git object store: what it lists and what its blobs hold.  Nothing is ever checked out."""
 
-from collections.abc import Callable, Collection, Generator, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -9,12 +9,16 @@ from typing import NamedTuple
 from testlist.git import commits
 from testlist.git.objects import Header, Objects, Refusal
 from testlist.git.process import GitLimits
-from testlist.git.trees import Trees
+from testlist.git.trees import FOLDERS, Trees
+from testlist.model import Folder
 from testlist.progress import Progress
 
 
 class Entry(NamedTuple):
-    """One regular file of a commit.  path: as shown; bytes that are no UTF-8 are replaced."""
+    """A regular file of a commit, or a folder as it was, of which blob_id is the tree.
+
+    path: as shown, where bytes that are no UTF-8 are replaced; of a folder with `/` behind it, empty for the root.
+    """
 
     path: str
     blob_id: str
@@ -38,13 +42,19 @@ class Repository:
         """Git's folder."""
         return self.objects.directory
 
-    def entries(self) -> Generator[Entry, None, None]:
+    def entries(
+        self, earlier: Mapping[str, Folder] | None = None, folders: dict[str, Folder] | None = None
+    ) -> Generator[Entry, None, None]:
         """List regular files in git's order; symlinks and submodules are left out.
+
+        earlier: folders of another commit, of which those that are the same are listed as one; folders: where those
+        that are not are noted.
 
         Raises: InventoryError repository_too_large, repository_too_complex, repository_damaged, commit_not_found.
         """
-        for path, mode, object_id in Trees(self.objects, self.limits).leaves(self.commit):
-            if mode.startswith(b"100"):
+        trees = Trees(self.objects, self.limits, earlier or {}, folders={} if folders is None else folders)
+        for path, mode, object_id in trees.leaves(self.commit):
+            if mode.startswith(b"100") or mode in FOLDERS:
                 yield Entry(path.decode("utf-8", "replace"), object_id)
 
     def sizes(self, blob_ids: Sequence[str]) -> dict[str, int]:

@@ -1,7 +1,12 @@
-"""The files of a commit: its folders are read level by level and hashed, then walked in git's order."""
+"""The files of a commit: its folders are read level by level and hashed, then walked in git's order.
+
+A folder that an earlier commit had under the same path is not read again: it is told as one leaf.
+"""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -10,6 +15,7 @@ from testlist.git.commits import root_of
 from testlist.git.containment import damaged
 from testlist.git.objects import Header, Objects
 from testlist.git.process import GitLimits
+from testlist.model import Folder
 
 #: bytes of an id -> a row of a folder: mode, name, id
 ROW: Final = {size: re.compile(rb"([0-7]{5,6}) ([^\0/]+)\0(.{%d})" % size, re.DOTALL) for size in (20, 32)}
@@ -19,7 +25,10 @@ Row = tuple[bytes, bytes, bytes]
 
 
 class Leaf(NamedTuple):
-    """What is no folder: a file, a symbolic link or another repository.  path, mode: as in git."""
+    """A file, a symbolic link, another repository, or a folder as it was.  path, mode: as in git, `/` behind folders.
+
+    The root has an empty path.
+    """
 
     path: bytes
     mode: bytes
@@ -27,39 +36,87 @@ class Leaf(NamedTuple):
 
 
 @dataclass(slots=True)
+class _Open:
+    """A folder while it is walked.  files, folders: of the commit, when it began."""
+
+    path: bytes
+    tree: bytes
+    rows: Iterator[Row]
+    files: int
+    folders: int
+
+
+@dataclass(slots=True)
 class Trees:
-    """Folders of one commit."""
+    """Folders of one commit.  earlier: those of another one, by path; folders: those of this one, once it was walked.
+
+    Paths that are no UTF-8 are in neither, as two of them may be shown alike.
+    """
 
     objects: Objects
     limits: GitLimits
+    earlier: Mapping[str, Folder] = field(default_factory=dict)
     known: dict[bytes, bytes] = field(default_factory=dict)  # by binary id; folders of equal content are one
     total: int = 0  # bytes
+    files: int = 0
+    count: int = 0  # folders
+    folders: dict[str, Folder] = field(default_factory=dict)
 
     def leaves(self, commit: str) -> Iterator[Leaf]:
         """Yield what the commit holds, in git's order.  Raises: InventoryError."""
         root = bytes.fromhex(root_of(self.objects, commit))
-        self._load(root)
-        files, folders = 0, 1
-        stack = [(b"", iter(self._rows(root)))]
+        if (leaf := self._as_it_was(b"", root)) is not None:
+            yield leaf
+            return
+        self._load(root, {bytes.fromhex(folder.tree) for folder in self.earlier.values()})
+        stack = [self._opened(b"", root)]
         while stack:
-            path, rows = stack[-1]
-            for mode, name, object_id in rows:
-                if len(path) + len(name) > self.limits.path_bytes or len(stack) > self.limits.depth + 1:
+            top = stack[-1]
+            for mode, name, object_id in top.rows:
+                path = top.path + name
+                if len(path) > self.limits.path_bytes or len(stack) > self.limits.depth + 1:
                     raise _too_large("paths that are too long or too deep")
-                if mode in FOLDERS:
-                    folders += 1
-                    stack.append((path + name + b"/", iter(self._rows(object_id))))
+                if mode not in FOLDERS:
+                    self.files += 1
+                    self._bound()
+                    yield Leaf(path, mode, object_id.hex())
+                elif (leaf := self._as_it_was(path + b"/", object_id)) is not None:
+                    yield leaf
+                else:
+                    stack.append(self._opened(path + b"/", object_id))
                     break
-                files += 1
-                if max(files, folders) > self.limits.entries:
-                    raise _too_large("too many files")
-                yield Leaf(path + name, mode, object_id.hex())
             else:
-                stack.pop()
-            if folders > self.limits.entries:
-                raise _too_large("too many folders")
+                self._close(stack.pop())
 
-    def _load(self, root: bytes) -> None:
+    def _opened(self, path: bytes, tree: bytes) -> _Open:
+        begun = _Open(path, tree, iter(self._rows(tree)), self.files, self.count)
+        self.count += 1
+        self._bound()
+        return begun
+
+    def _close(self, folder: _Open) -> None:
+        with suppress(UnicodeDecodeError):
+            counts = self.files - folder.files, self.count - folder.folders
+            self.folders[folder.path.decode()] = Folder(folder.tree.hex(), *counts)
+
+    def _as_it_was(self, path: bytes, tree: bytes) -> Leaf | None:
+        with suppress(UnicodeDecodeError):
+            known = self.earlier.get(path.decode())
+            if known is not None and known.tree == tree.hex():
+                self.files += known.files
+                self.count += known.folders
+                self._bound()
+                return Leaf(path, b"40000", known.tree)
+        return None
+
+    def _bound(self) -> None:
+        if self.files > self.limits.entries:
+            raise _too_large("too many files")
+        if self.count > self.limits.entries:
+            raise _too_large("too many folders")
+
+    def _load(self, root: bytes, was: AbstractSet[bytes] = frozenset()) -> None:
+        """Read folders with all below them, but for those that were somewhere in the earlier commit."""
         level, depth = {root}, 0
         while level:
             if depth > self.limits.depth + 1:
@@ -67,7 +124,7 @@ class Trees:
             below: set[bytes] = set()
             for object_id in self._fetch(sorted(level)):
                 below.update(row[2] for row in self._rows(object_id) if row[0] in FOLDERS)
-            level, depth = below - self.known.keys(), depth + 1
+            level, depth = below - self.known.keys() - was, depth + 1
 
     def _fetch(self, level: list[bytes]) -> list[bytes]:
         """Read folders of one level, sizes first."""
@@ -90,6 +147,8 @@ class Trees:
             raise _too_large("too many folders")
 
     def _rows(self, object_id: bytes) -> list[Row]:
+        if object_id not in self.known:  # it stands in another place than it did
+            self._load(object_id)
         content = self.known[object_id]
         rows: list[Row] = ROW[len(object_id)].findall(content)
         if sum(len(mode) + len(name) for mode, name, _ in rows) + len(rows) * (len(object_id) + 2) != len(content):

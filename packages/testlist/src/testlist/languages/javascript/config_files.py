@@ -1,7 +1,7 @@
 """Configuration files of JavaScript runners: which files configure, and what they hold."""
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
@@ -77,14 +77,17 @@ def table(value: Any) -> dict[str, Any]:
 
 def configs(project: Project, stem: str) -> Iterable[tuple[str, Any]]:
     """Paths and contents of configuration files of such a name, shallowest first; variants if a script names them."""
-    found = [
-        path
-        for path in project.configs
-        for name in [path.rpartition("/")[2]]
+    return (
+        (path, whole(project, path))
+        for path, name in project.once(configuring)
         if name.startswith(stem) or (is_variant(name, stem) and name in project.once(started_with))
-        if not is_data(path)
-    ]
-    return ((path, whole(project, path)) for path in sorted(found, key=lambda path: (path.count("/"), path)))
+    )
+
+
+def configuring(project: Project) -> tuple[tuple[str, str], ...]:
+    """Paths and names of all files that configure, shallowest first."""
+    found = sorted((path.count("/"), path) for path in project.configs if not is_data(path))
+    return tuple((path, path.rpartition("/")[2]) for _, path in found)
 
 
 def whole(project: Project, path: str, steps: int = 4) -> Any:
@@ -135,9 +138,13 @@ def started_with(project: Project) -> frozenset[str]:
     return frozenset(word.rpartition("/")[2] for word in words.replace("=", " ").split())
 
 
-def manifests(project: Project) -> Iterable[str]:
+def manifests(project: Project) -> Sequence[str]:
     """Every package.json that configures, shallowest first."""
-    return (path for path in project.named("package.json") if not is_data(path))
+    return project.once(_manifests)
+
+
+def _manifests(project: Project) -> tuple[str, ...]:
+    return tuple(path for path, name in project.once(configuring) if name == "package.json")
 
 
 def packaged(project: Project) -> dict[str, str]:

@@ -24,10 +24,11 @@ def commands(scripts: Any, program: str, *more: str) -> Iterator[list[str]]:
 
     The program may have a path before it and other programs that start it.
     """
-    entries = scripts.items() if isinstance(scripts, dict) else ()
-    table = {name: script for name, script in entries if isinstance(script, str)}
-    if not any(program in script for script in table.values()):  # each runner asks, and reading words takes long
+    entries = scripts if isinstance(scripts, dict) else {}
+    # each runner asks, and reading words takes long
+    if not any(isinstance(script, str) and program in script for script in entries.values()):
         return
+    table = {name: script for name, script in entries.items() if isinstance(script, str)}
     for script in table.values():
         for words in expanded(script, table):
             names = [program_of(word) for word in words]
