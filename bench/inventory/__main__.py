@@ -11,8 +11,9 @@ def main() -> None:
     """One repository after the other."""
     parser = argparse.ArgumentParser(prog="python -m bench.inventory", description=__doc__)
     parser.add_argument("repositories", nargs="+", metavar="PATH[@COMMIT]")
-    parser.add_argument("--only", choices=["command", "engine", "later", "history"], help="one part of it")
-    parser.add_argument("--commits", type=int, default=50, help="of the history (50)")
+    parser.add_argument("--only", choices=["command", "engine", "later", "history", "pairs"], help="one part of it")
+    parser.add_argument("--commits", type=int, default=50, help="of the history, or pairs of them (50)")
+    parser.add_argument("--checks", action="store_true", help="history, pairs: also what tests check")
     given = parser.parse_args()
     print(f"import of the engine {engine.import_seconds():.3f} s", flush=True)
     found = {}
@@ -26,7 +27,9 @@ def main() -> None:
         if given.only in (None, "later"):
             figures |= later.measure(path, *engine.files_with_tests(path, commit or None))
         if given.only in (None, "history"):
-            figures |= history.measure(path, given.commits)
+            figures |= history.measure(path, given.commits, checks=given.checks)
+        if given.only == "pairs":
+            figures |= history.measure_pairs(path, given.commits, checks=given.checks)
         found[Path(path).parent.name if Path(path).name == "repo" else Path(path).name] = figures
         print(name)
         for what, figure in figures.items():
