@@ -3,18 +3,19 @@
 Bodies are read on demand, and kept apart from the facts that rows are made of.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import partial
 from itertools import islice
-from typing import Any, Final, cast
+from typing import Any, Final
 
+from testlist.homes import STEPS, Homes
 from testlist.isolation import attempt
-from testlist.kit.bodies import BodiesFact, BodyFact
-from testlist.language import Home
-from testlist.languages import OWNERS, SYNTAXES, language_of
+from testlist.kit.bodies import BodyFact
+from testlist.languages import SYNTAXES, language_of
 from testlist.loader import Loader
 from testlist.model import Checks, Facts, FileInventory, Test
+from testlist.paths import Paths
 
 #: what the log says of a failure here
 CHECKS: Final = "checks"
@@ -26,57 +27,43 @@ MOST: Final = 100
 
 def with_checks(files: Sequence[FileInventory], blobs: Mapping[str, str], loader: Loader) -> list[FileInventory]:
     """The files, each with what its tests check where its language can say so."""
-    reading = _Bodies(blobs, loader)
-    reading.read([file.path for file in files if file.tests])
-    reading.read(sorted(reading.imported()))
+    reading = _Bodies(blobs, loader, Homes(Paths(blobs)))
+    reading.read_all([file.path for file in files if file.tests])
     return [file._replace(checks=tuple(reading.of(test) for test in file.tests)) for file in files]
 
 
 @dataclass(slots=True)
 class _Bodies:
-    """What was read.
-
-    by_line, by_name, by_last: path -> its functions, by_last by the last part of their names; reached: checks of what
-    a function calls; homes: (path, called name) -> where that is.
-    """
+    """What was read.  by_line: path -> its functions; reached: checks of what a function calls."""
 
     blobs: Mapping[str, str]
     loader: Loader
-    found: dict[str, BodiesFact] = field(default_factory=dict)
+    homes: Homes
     by_line: dict[str, dict[int, list[BodyFact]]] = field(default_factory=dict)
-    by_name: dict[str, dict[str, BodyFact]] = field(default_factory=dict)
-    by_last: dict[str, dict[str, list[BodyFact]]] = field(default_factory=dict)
-    reached: dict[tuple[str, str, int, int], tuple[Mapping[str, Any], ...]] = field(default_factory=dict)
-    homes: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
+    reached: dict[tuple[str, str, int, int, bool], tuple[Mapping[str, Any], ...]] = field(default_factory=dict)
 
-    def read(self, paths: Sequence[str]) -> None:
+    def read_all(self, paths: Collection[str]) -> None:
+        """Read files with tests, those that their calls lead to, and those that bases lead to from there."""
+        self.read(paths)
+        for step in range(STEPS):
+            leads = (partial(self.homes.leads, path, calls=step == 0) for path in paths)
+            found = (attempt(lead, set[str](), framework=CHECKS, path=lead.args[0]) for lead in leads)
+            paths = sorted(set[str]().union(*found) - self.homes.facts.keys())
+            self.read(paths)
+
+    def read(self, paths: Collection[str]) -> None:
         """Read files whose language has bodies."""
-        wanted = {path: form for path in paths if path not in self.found and (form := bodies_of(path)) is not None}
+        new = [path for path in paths if path not in self.homes.facts]
+        wanted = {path: form for path in new if (form := bodies_of(path)) is not None}
         for path, facts in self.loader.read(self.blobs, wanted).items():
             attempt(partial(self._keep, path, facts), None, framework=CHECKS, path=path)
 
     def _keep(self, path: str, facts: Facts) -> None:
-        functions = cast(BodiesFact, facts)["functions"] if "functions" in facts else []
+        self.homes.learn(path, facts)
         lines: dict[int, list[BodyFact]] = {}
-        for body in functions:
+        for body in self.homes.facts[path]["functions"]:
             lines.setdefault(body["line"], []).append(body)
         self.by_line[path] = lines
-        self.by_name[path] = {body["name"]: body for body in functions}
-        last: dict[str, list[BodyFact]] = {}
-        for body in functions:
-            last.setdefault(body["name"].rpartition(".")[2], []).append(body)
-        self.by_last[path] = last
-        self.found[path] = {"functions": functions, "imports": facts.get("imports", {})}
-
-    def imported(self) -> set[str]:
-        """Files of the repository that the files read so far import functions from, and call these."""
-        return set[str]().union(
-            *(attempt(partial(self._homes, path), set[str](), framework=CHECKS, path=path) for path in self.found)
-        )
-
-    def _homes(self, path: str) -> set[str]:
-        called = {call for body in self.found[path]["functions"] for call in body["calls"]}
-        return {home for one in called if (home := self._home(path, one)[0])}
 
     def of(self, test: Test) -> Checks | None:
         """What one test checks; None where nobody can say."""
@@ -90,59 +77,37 @@ class _Bodies:
         [body] = named
         own: list[Mapping[str, Any]] = [{**check} for check in body["checks"]]
         return Checks(
-            (*own, *self._reached(test.file, body, LEVELS)), self._subjects(test.file, body), body.get("passes")
+            (*own, *self._reached(test.file, body, LEVELS, is_own=True)),
+            self._subjects(test.file, body),
+            body.get("passes"),
         )
 
-    def _reached(self, path: str, body: BodyFact, levels: int) -> tuple[Mapping[str, Any], ...]:
-        """The checks of functions that a function calls.  Worked out once: thousands of tests may call the same."""
-        key = path, body["name"], body["line"], levels
+    def _reached(self, path: str, body: BodyFact, levels: int, *, is_own: bool) -> tuple[Mapping[str, Any], ...]:
+        """The checks of functions that a function calls.  Worked out once: thousands of tests may call the same.
+
+        is_own: it stands in the file of the test.  From any other file it does not go on to a third one, which is read
+        only if a test calls something of it: what a test checks must not depend on what other tests call.
+        """
+        key = path, body["name"], body["line"], levels, is_own
         if key not in self.reached:
             self.loader.progress.beat()
-            self.reached[key] = tuple(islice(self._followed(path, body, levels), MOST))
+            self.reached[key] = tuple(islice(self._followed(path, body, levels, is_own=is_own), MOST))
         return self.reached[key]
 
-    def _followed(self, path: str, body: BodyFact, levels: int) -> Iterator[Mapping[str, Any]]:
-        seen = {body["name"]}
+    def _followed(self, path: str, body: BodyFact, levels: int, *, is_own: bool) -> Iterator[Mapping[str, Any]]:
+        seen = {(path, body["name"])}
         for called in body["calls"] if levels else ():
-            home, helper = self._helper(path, body, called)
-            if helper is None or helper["name"] in seen:
+            home, helper = self.homes.find(path, body, called, is_own=is_own)
+            if helper is None or (home, helper["name"]) in seen:
                 continue
-            seen.add(helper["name"])
-            place = {"file": home} if home != path else {}
+            seen.add((home, helper["name"]))
+            place = {"file": home} if home != path or not is_own else {}
             yield from ({**check, "by": called, **place} for check in helper["checks"])
-            yield from self._reached(home, helper, levels - 1)
-
-    def _helper(self, path: str, body: BodyFact, called: str) -> tuple[str, BodyFact | None]:
-        """The function of the repository that a call means, and its file."""
-        own = self.by_name.get(path, {})
-        owner, _, last = called.rpartition(".")
-        if owner in ("self", "cls"):
-            around = body["name"].rpartition(".")[0]
-            same = self.by_last.get(path, {}).get(last, [])
-            return path, own.get(f"{around}.{last}") or (same[0] if len(same) == 1 else None)
-        if called in own:
-            return path, own[called]
-        home, name = self._home(path, called)
-        return home, self.by_name.get(home, {}).get(name)
+            yield from self._reached(home, helper, levels - 1, is_own=is_own and home == path)
 
     def _subjects(self, path: str, body: BodyFact) -> tuple[str, ...]:
         """What a test calls of the repository, as `file:name`."""
-        homes = (self._home(path, called) for called in body["calls"])
-        return tuple(dict.fromkeys(f"{home}:{name}" for home, name in homes if home))
-
-    def _home(self, path: str, called: str) -> tuple[str, str]:
-        """The file of the repository that a called name comes from, and its name there."""
-        if (path, called) not in self.homes:
-            imports = self.found[path].get("imports", {}) if path in self.found else {}
-            home = home_of(language_of(path))
-            self.homes[path, called] = ("", "") if home is None else home(path, called, imports, self.blobs)
-        return self.homes[path, called]
-
-
-@cache
-def home_of(language: str | None) -> Home | None:
-    """How names of a language are followed; None if nobody knows."""
-    return None if language is None else OWNERS[language].home()
+        return tuple(filter(None, dict.fromkeys(self.homes.subject(path, called) for called in body["calls"])))
 
 
 def bodies_of(path: str) -> str | None:
