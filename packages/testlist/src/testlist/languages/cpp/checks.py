@@ -41,6 +41,12 @@ CALLING: Final = re.compile(rb"\b([A-Za-z_]\w*+)\s*+(?:<[^<>;(){}]{0,80}+>\s*+)?
 HEAD: Final = re.compile(rb"\s*+(?:(?:const|noexcept|override|final|mutable)\b\s*+)*(?:->[^;{}()]{0,80}+)?\{")
 WORDS: Final = frozenset({"if", "for", "while", "switch", "catch", "return", "sizeof", "decltype", "constexpr"})
 BRACE: Final = re.compile(rb"[{}]")
+#: what an include in quotes names
+INCLUDES: Final = re.compile(rb"""^[ \t]*+#[ \t]*+include[ \t]*+"([^"\n]++)\"""", re.MULTILINE)
+MOST_INCLUDES: Final = 40
+#: a variable that holds a function
+VARIABLE: Final = re.compile(rb"\b([A-Za-z_]\w*+)\s*+=\s*+\[")
+KNOWN: Final = frozenset({*FAILS, *CONDITIONS, *MACROS, *MATCHED, CALLED})
 LONGEST: Final = 65_536  # bytes of one function
 
 
@@ -60,15 +66,32 @@ def extract(source: bytes, language: str) -> Facts:  # noqa: ARG001 - the interf
     alike = Counter(one.names[0] for one in functions)
     own = frozenset(name for name, times in alike.items() if times == 1)
     alone = not SURROUNDED.search(source) and not REDEFINED.search(source)
-    bodies = [_body(whole, one, one.names[0], own) for one in functions if one.names[0] in own]
-    for block, is_whole in _tests(whole, reader):
+    includes = dict.fromkeys(one.decode("utf-8", "replace") for one in INCLUDES.findall(source)[:MOST_INCLUDES])
+    tests = list(islice(_tests(whole, reader), MOST_FUNCTIONS))
+    names = own
+    if includes:  # a call by the name of a test or of its part means neither
+        own |= _plainly(whole) - alike.keys() - {name for block, _ in tests for name in block.names}
+    bodies = [_body(whole, one, one.names[0], own) for one in functions if one.names[0] in names]
+    for block, is_whole in tests:
         for name in block.names:
             body = _body(whole, block, name, own)
             if alone and is_whole and (passes := _passes(whole, block, body)):
                 body["passes"] = passes
             bodies.append(body)
-    found: BodiesFact = {"functions": bodies[:MOST_FUNCTIONS]}
+    found: BodiesFact = {"functions": bodies[:MOST_FUNCTIONS], "imports": dict.fromkeys(includes, "")}
     return {**found}
+
+
+def _plainly(source: Source) -> frozenset[str]:
+    """Names that are called and never on an object, and that are no macros, words or variables of the file."""
+    code = source.masked.code
+    called, others = set[bytes](), set[bytes]()
+    for found in CALLING.finditer(code):
+        before = bytes(code[max(0, found.start() - 2) : found.start()])
+        (others if before.endswith((b".", b"->")) else called).add(found[1])
+    others.update(VARIABLE.findall(code))
+    plain = (one.decode() for one in called - others)
+    return frozenset(one for one in plain if one not in WORDS | KNOWN and not one.isupper())
 
 
 def _tests(source: Source, reader: Reader) -> Iterator[tuple[_Block, bool]]:

@@ -8,6 +8,7 @@ from tree_sitter import Node, Point
 
 from testlist.kit.bodies import MOST_FUNCTIONS, BodiesFact, BodyFact, CheckFact
 from testlist.kit.checking import said
+from testlist.languages.csharp.checks_bases import bases_of
 from testlist.languages.csharp.checks_bodies import Body
 from testlist.languages.csharp.checks_verdict import is_bare, is_plain, passes
 from testlist.languages.csharp.facts import NESTED, NEWLINE, TYPES
@@ -33,8 +34,9 @@ DEEPEST: Final = 200
 def extract(source: bytes, language: str) -> Facts:  # noqa: ARG001 - the interface has it
     """Read one file: a BodiesFact."""
     plain, _ = blanked(source)
-    reader = _Reader(plain, parse(stripped(plain), CSHARP))
-    found: BodiesFact = {"functions": list(islice(reader.functions(), MOST_FUNCTIONS))}
+    root = parse(stripped(plain), CSHARP)
+    reader = _Reader(plain, root)
+    found: BodiesFact = {"functions": list(islice(reader.functions(), MOST_FUNCTIONS)), "bases": bases_of(root)}
     return {**found}
 
 

@@ -9,11 +9,12 @@ from tree_sitter import Node
 
 from testlist.kit.bodies import MOST_FUNCTIONS, BodiesFact, BodyFact
 from testlist.kit.checking import Reading, made
+from testlist.languages.ruby.checks_bases import Bases, constant
 from testlist.languages.ruby.checks_calls import arguments, checked, literal
 from testlist.languages.ruby.facts import tree
 from testlist.languages.ruby.facts_calls import TITLES
 from testlist.languages.ruby.facts_literals import anonymous, titles
-from testlist.languages.ruby.vocabulary import EXAMPLES
+from testlist.languages.ruby.vocabulary import EXAMPLES, GROUPS
 from testlist.model import Facts
 from testlist.sandbox.syntax import line, named, text
 
@@ -26,34 +27,48 @@ SURROUNDED: Final = re.compile(rb"\b(?:setup|teardown|before|after|around|let!|s
 BASES: Final = frozenset({"", "Minitest::Test", "Minitest::Spec", "Test::Unit::TestCase", "ActiveSupport::TestCase"})
 #: deeper trees are given up
 DEEPEST: Final = 300
+#: calls with blocks in such calls that are read
+NESTED: Final = 10
 
 
 def extract(source: bytes, language: str) -> Facts:  # noqa: ARG001 - the interface has it
     """Read one file: a BodiesFact."""
     alone = not SURROUNDED.search(source)
-    found: BodiesFact = {"functions": list(islice(_functions(tree(source, RUBY), (), 0, alone=alone), MOST_FUNCTIONS))}
+    root = tree(source, RUBY)
+    functions, around = list(islice(_functions(root, (), 0, alone=alone), MOST_FUNCTIONS)), Bases(root)
+    found: BodiesFact = {"functions": functions, "imports": around.imports, "bases": around.bases}
     return {**found}
 
 
-def _functions(node: Node, around: tuple[str, ...], depth: int, *, alone: bool) -> Iterator[BodyFact]:
-    """Methods, with the classes around them, and calls with a title and a block."""
-    for child in named(node) if depth < DEEPEST else ():
+def _functions(
+    node: Node, around: tuple[str, ...], depth: int, *, alone: bool, nested: int = NESTED
+) -> Iterator[BodyFact]:
+    """Methods, with the classes around them, and calls with a title and a block.
+
+    nested: how many of these may still stand in each other, as all of each is read.
+    """
+    for child in named(node) if depth < DEEPEST and nested else ():
+        still = nested
         if child.type in METHODS:
             head = child.child_by_field_name("name")
             name = ".".join((*around, text(head)))
             yield _body(child, head or child, name, child.child_by_field_name("body"), alone=alone)
         elif child.type == "call" and (block := child.child_by_field_name("block")) is not None and _is_titled(child):
-            yield _body(child, child, _title(child, block), block.child_by_field_name("body"), alone=alone)
-        inner = (*around, text(child.child_by_field_name("name"))) if child.type in SCOPES else around
+            titled = _body(child, child, _title(child, block), block.child_by_field_name("body"), alone=alone)
+            yield {**titled, "around": ".".join(around)}
+            still -= 1
+        inner = (*around, constant(child.child_by_field_name("name"))) if child.type in SCOPES else around
         base = text(child.child_by_field_name("superclass")).lstrip("< ") if child.type == "class" else ""
-        yield from _functions(child, inner, depth + 1, alone=alone and base in BASES)
+        yield from _functions(child, inner, depth + 1, alone=alone and base in BASES, nested=still)
 
 
 def _is_titled(call: Node) -> bool:
     """Whether it may declare a test: it stands alone, takes a text first, or has the name of an example."""
-    given = arguments(call)
-    return call.child_by_field_name("receiver") is None and (
-        not given or given[0].type in TITLES or text(call.child_by_field_name("method")) in EXAMPLES
+    given, method = arguments(call), text(call.child_by_field_name("method"))
+    return (
+        call.child_by_field_name("receiver") is None
+        and method not in GROUPS
+        and (not given or given[0].type in TITLES or method in EXAMPLES)
     )
 
 
@@ -96,5 +111,7 @@ def _called(node: Node) -> str:
     """The method of its own that a node calls; a word that stands alone is one, called without arguments."""
     if node.type == "call" and node.child_by_field_name("receiver") is None:
         return text(node.child_by_field_name("method"))
-    alone = node.parent is not None and node.parent.type in ("body_statement", "block_body")
-    return text(node) if alone and node.type == "identifier" else ""
+    if node.type != "identifier":  # asking for what a node stands in takes as long as it is deep
+        return ""
+    alone = node.parent is not None and node.parent.type in ("body_statement", "block_body", *METHODS)
+    return text(node) if alone else ""

@@ -13,6 +13,7 @@ from testlist.kit.bodies import MOST_FUNCTIONS, BodiesFact, BodyFact, CheckFact
 from testlist.kit.checking import made, said
 from testlist.languages.rust.checks_conditions import COMMENTS, inner, literal
 from testlist.languages.rust.checks_tokens import TREE, arguments_of, block_of, last_of, made_by, tree_of
+from testlist.languages.rust.checks_uses import uses
 from testlist.languages.rust.checks_walk import DEEPEST, MACRO, Walk
 from testlist.languages.rust.facts import PLAIN
 from testlist.model import Facts
@@ -43,9 +44,10 @@ def extract(source: bytes, language: str) -> Facts:  # noqa: ARG001 - the interf
     imports = b"".join(IMPORT.findall(source))
     reader = _Reader(own, apart=APART.search(source) is not None, has_macros=MACROS.search(imports) is not None)
     around = _Around(quiet=not TEST.search(imports) and not BEFORE.search(source))
-    functions = list(islice(reader.items(parse(source, RUST), around, 0), MOST_FUNCTIONS))
+    root = parse(source, RUST)
+    functions = list(islice(reader.items(root, around, 0), MOST_FUNCTIONS))
     _tell_apart(functions, reader.modules)
-    found: BodiesFact = {"functions": functions}
+    found: BodiesFact = {"functions": functions, "imports": uses(root)}
     return {**found}
 
 

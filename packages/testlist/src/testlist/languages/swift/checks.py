@@ -10,6 +10,7 @@ from typing import Final
 from tree_sitter import Node
 
 from testlist.kit.bodies import MOST_FUNCTIONS, BodiesFact, BodyFact, Passes
+from testlist.languages.swift.checks_bases import bases_of
 from testlist.languages.swift.checks_calls import arguments, name_of
 from testlist.languages.swift.checks_functions import statements_of
 from testlist.languages.swift.checks_walk import Walk
@@ -37,7 +38,8 @@ WRITTEN: Final = frozenset({"line_string_literal", "integer_literal", "boolean_l
 
 def extract(source: bytes, language: str) -> Facts:  # noqa: ARG001 - the interface has it
     """Read one file: a BodiesFact."""
-    found = [*islice(_functions(parse(source, SWIFT), (), 0, alone=True), MOST_FUNCTIONS)]
+    root = parse(source, SWIFT)
+    found = [*islice(_functions(root, (), 0, alone=True), MOST_FUNCTIONS)]
     methods: dict[str, set[str]] = {}
     for one in found:
         methods.setdefault(".".join(one.types), set()).add(one.name)
@@ -46,7 +48,7 @@ def extract(source: bytes, language: str) -> Facts:  # noqa: ARG001 - the interf
     bodies: list[BodyFact] = []
     for one in found:
         own = frozenset(methods[".".join(one.types)]) if one.types else frozenset[str]()
-        walk = Walk(own=own, near=frozenset(methods.get("", ())), nimble=nimble)
+        walk = Walk(own=own, near=frozenset(methods.get("", ())), typed=bool(one.types), nimble=nimble)
         walk.node(one.body)
         around = ".".join(one.types)
         if alike[one.types, one.name] > 1:
@@ -56,7 +58,7 @@ def extract(source: bytes, language: str) -> Facts:  # noqa: ARG001 - the interf
         if alone and one.alone and (passes := _passes(one, body)):
             body["passes"] = passes
         bodies.append(body)
-    facts: BodiesFact = {"functions": bodies}
+    facts: BodiesFact = {"functions": bodies, "bases": bases_of(root)}
     return {**facts}
 
 
