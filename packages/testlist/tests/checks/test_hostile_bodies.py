@@ -49,4 +49,4 @@ def test_bytes_that_are_no_text_cost_nothing_else(strange: bytes) -> None:
     body = b't.Run("a%b", func(t *testing.T) { if a != "%b" { t.Fatal() } })' % (strange, strange)
     found = go(GO % body, "")
     assert json.dumps(found)
-    assert [len(one["checks"]) for one in found["functions"]] == [1, 1]
+    assert len(found["functions"][0]["checks"]) == 1
