@@ -8,24 +8,32 @@ from tree_sitter import Node
 
 from testlist.kit.bodies import MOST_FUNCTIONS, BodiesFact, BodyFact
 from testlist.kit.checking import Reading, made
+from testlist.kit.passing import settle, standing
 from testlist.languages.go.checks_conditions import STRINGS, arguments, called, conditions, fails, literal, name_of
+from testlist.languages.go.checks_verdict import TESTIFY_IMPORT, GoPassing
 from testlist.languages.go.facts_suites import receiver
 from testlist.model import Facts
 from testlist.sandbox.syntax import line, named, parse, text
 
 GO: Final = "go"
+#: what a test is given
+HANDLE: Final = "*testing.T"
 #: deeper trees are given up
 DEEPEST: Final = 400
 
 
 def extract(source: bytes, language: str) -> Facts:  # noqa: ARG001 - the interface has it
     """Read one file: a BodiesFact."""
-    found: BodiesFact = {"functions": list(islice(_functions(parse(source, GO)), MOST_FUNCTIONS))}
+    testify = TESTIFY_IMPORT.search(source) is not None
+    found: BodiesFact = {"functions": list(islice(_functions(parse(source, GO), testify=testify), MOST_FUNCTIONS))}
     return {**found}
 
 
-def _functions(root: Node) -> Iterator[BodyFact]:
-    """Functions, methods with their types, and the functions that `t.Run` is given, by their titles."""
+def _functions(root: Node, *, testify: bool) -> Iterator[BodyFact]:
+    """Functions, methods with their types, and the functions that `t.Run` is given, by their titles.
+
+    testify: the file has this library.
+    """
     for node in named(root):
         if node.type not in ("function_declaration", "method_declaration"):
             continue
@@ -33,27 +41,38 @@ def _functions(root: Node) -> Iterator[BodyFact]:
         if head is None or block is None:
             continue
         owner = receiver(node) if node.type == "method_declaration" else ""
-        yield _body(node, head, f"{owner}.{text(head)}" if owner else text(head), block)
-        yield from _subtests(block, 0)
+        handle = _handle(node) if node.type == "function_declaration" else ""
+        yield _body(node, head, f"{owner}.{text(head)}" if owner else text(head), GoPassing(handle, testify=testify))
+        yield from _subtests(block, 0, testify=testify)
 
 
-def _subtests(node: Node, depth: int) -> Iterator[BodyFact]:
+def _handle(function: Node) -> str:
+    """What a function calls the `*testing.T` that is all it takes; empty if it takes anything else."""
+    taken = list(named(function.child_by_field_name("parameters")))
+    name, kind = (taken[0].child_by_field_name(one) if len(taken) == 1 else None for one in ("name", "type"))
+    return text(name) if text(kind) == HANDLE else ""
+
+
+def _subtests(node: Node, depth: int, *, testify: bool) -> Iterator[BodyFact]:
     for child in named(node) if depth < DEEPEST else ():
         if child.type == "call_expression" and name_of(child).rpartition(".")[2] == "Run":
             given = arguments(child)
-            block = given[1].child_by_field_name("body") if len(given) > 1 and given[1].type == "func_literal" else None
-            if block is not None:
+            function = given[1] if len(given) > 1 and given[1].type == "func_literal" else None
+            if function is not None and function.child_by_field_name("body") is not None:
                 title = text(given[0])[1:-1] if given[0].type in STRINGS else text(given[0])
-                yield _body(child, child, title, block)
-        yield from _subtests(child, depth + 1)
+                yield _body(child, child, title, GoPassing(_handle(function), testify=testify), function)
+        yield from _subtests(child, depth + 1, testify=testify)
 
 
-def _body(node: Node, head: Node, name: str, block: Node) -> BodyFact:
-    reading = Reading()
-    _walk(block, reading, 0)
+def _body(node: Node, head: Node, name: str, passing: GoPassing, function: Node | None = None) -> BodyFact:
+    """One function.  node: with what it is given to; function: itself, if that is another node."""
+    reading, block = Reading(), (function or node).child_by_field_name("body")
+    if block is not None:
+        _walk(block, reading, 0)
     found = reading.body(name, head, node)
-    if not list(named(block)) and node.type != "method_declaration":  # a suite may set up
-        found["passes"] = "empty"
+    statements = [one for child in named(block) for one in named(child)]
+    if passing.handle or (not statements and node.type != "method_declaration"):  # a suite may set up
+        settle(found, passing.verdict(statements, standing(reading.checks)))
     return found
 
 
