@@ -9,13 +9,17 @@ from tree_sitter import Node
 
 from testlist.kit.bodies import MOST_FUNCTIONS, BodiesFact, BodyFact
 from testlist.kit.checking import Reading, made
+from testlist.kit.passing import settle, standing
 from testlist.languages.go.checks_conditions import STRINGS, arguments, called, conditions, fails, literal, name_of
 from testlist.languages.go.checks_names import declared, embedded, imports_of, receiver_name, unit_of
+from testlist.languages.go.checks_verdict import TESTIFY_IMPORT, GoPassing
 from testlist.languages.go.facts_suites import receiver
 from testlist.model import Facts
 from testlist.sandbox.syntax import line, named, parse, text
 
 GO: Final = "go"
+#: what a test is given
+HANDLE: Final = "*testing.T"
 #: deeper trees are given up
 DEEPEST: Final = 400
 #: subtests in subtests that are read
@@ -26,8 +30,8 @@ OUTPUT: Final = re.compile(r"//\s*(?:unordered )?output:", re.IGNORECASE)
 
 def extract(source: bytes, language: str) -> Facts:  # noqa: ARG001 - the interface has it
     """Read one file: a BodiesFact."""
-    root = parse(source, GO)
-    functions, unit = list(islice(_functions(root), MOST_FUNCTIONS)), unit_of(root)
+    root, testify = parse(source, GO), TESTIFY_IMPORT.search(source) is not None
+    functions, unit = list(islice(_functions(root, testify=testify), MOST_FUNCTIONS)), unit_of(root)
     found: BodiesFact = {"functions": functions, "imports": {**imports_of(root), "": unit}, "unit": unit}
     types: dict[str, list[str]] = {
         owner: [] for one in functions if (owner := one["name"].rpartition(".")[0]).isidentifier()
@@ -37,8 +41,11 @@ def extract(source: bytes, language: str) -> Facts:  # noqa: ARG001 - the interf
     return {**found}
 
 
-def _functions(root: Node) -> Iterator[BodyFact]:
-    """Functions, methods with their types, and the functions that `t.Run` is given, by their titles."""
+def _functions(root: Node, *, testify: bool) -> Iterator[BodyFact]:
+    """Functions, methods with their types, and the functions that `t.Run` is given, by their titles.
+
+    testify: the file has this library.
+    """
     for node in named(root):
         if node.type not in ("function_declaration", "method_declaration"):
             continue
@@ -47,34 +54,52 @@ def _functions(root: Node) -> Iterator[BodyFact]:
             continue
         owner = receiver(node) if node.type == "method_declaration" else ""
         itself = receiver_name(node) if owner else ""
-        yield _body(node, head, f"{owner}.{text(head)}" if owner else text(head), block, itself)
-        yield from _subtests(block, 0, NESTED)
+        handle = _handle(node) if node.type == "function_declaration" else ""
+        name = f"{owner}.{text(head)}" if owner else text(head)
+        yield _body(node, head, name, GoPassing(handle, testify=testify), itself=itself)
+        yield from _subtests(block, 0, NESTED, testify=testify)
 
 
-def _subtests(node: Node, depth: int, nested: int) -> Iterator[BodyFact]:
+def _handle(function: Node) -> str:
+    """What a function calls the `*testing.T` that is all it takes; empty if it takes anything else."""
+    taken = list(named(function.child_by_field_name("parameters")))
+    name, kind = (taken[0].child_by_field_name(one) if len(taken) == 1 else None for one in ("name", "type"))
+    return text(name) if text(kind) == HANDLE else ""
+
+
+def _subtests(node: Node, depth: int, nested: int, *, testify: bool) -> Iterator[BodyFact]:
     """Functions that `t.Run` is given.  nested: how many may still stand in each other, as all of each is read."""
     for child in named(node) if depth < DEEPEST and nested else ():
         inner = nested
         if child.type == "call_expression" and name_of(child).rpartition(".")[2] == "Run":
             given = arguments(child)
-            block = given[1].child_by_field_name("body") if len(given) > 1 and given[1].type == "func_literal" else None
-            if block is not None:
+            function = given[1] if len(given) > 1 and given[1].type == "func_literal" else None
+            if function is not None and function.child_by_field_name("body") is not None:
                 title = text(given[0])[1:-1] if given[0].type in STRINGS else text(given[0])
-                yield _body(child, child, title, block)
+                yield _body(child, child, title, GoPassing(_handle(function), testify=testify), function)
                 inner -= 1
-        yield from _subtests(child, depth + 1, inner)
+        yield from _subtests(child, depth + 1, inner, testify=testify)
 
 
-def _body(node: Node, head: Node, name: str, block: Node, itself: str = "") -> BodyFact:
-    """One function.  itself: the name of what a method is called on."""
-    reading = Reading()
+def _body(
+    node: Node, head: Node, name: str, passing: GoPassing, function: Node | None = None, *, itself: str = ""
+) -> BodyFact:
+    """One function.
+
+    node: with what it is given to; function: itself, if that is another node; itself: the name of what a method is
+    called on.
+    """
+    reading, block = Reading(), (function or node).child_by_field_name("body")
     names = {name for one in named(node.child_by_field_name("parameters")) for name in declared(one)}
-    _walk(block, reading, names, 0)
+    if block is not None:
+        _walk(block, reading, names, 0)
     reading.calls = {_renamed(call, itself): None for call in reading.calls if call.partition(".")[0] not in names}
     found = reading.body(name, head, node)
-    is_suite = node.type == "method_declaration"  # which may set up
-    if not list(named(block)) and not is_suite and not OUTPUT.search(text(block)):
-        found["passes"] = "empty"
+    statements = [one for child in named(block) for one in named(child)]
+    is_compared = OUTPUT.search(text(block)) is not None
+    # a suite may set up
+    if passing.handle or not (statements or node.type == "method_declaration" or is_compared):
+        settle(found, passing.verdict(statements, standing(reading.checks)))
     return found
 
 

@@ -9,9 +9,10 @@ from tree_sitter import Node
 
 from testlist.kit.bodies import MOST_FUNCTIONS, BodiesFact, BodyFact, CheckFact
 from testlist.kit.checking import Reading
+from testlist.kit.passing import settle
 from testlist.languages.php.checks_bases import bases_of, imports_of
 from testlist.languages.php.checks_bodies import walk
-from testlist.languages.php.checks_verdict import passes, surroundings
+from testlist.languages.php.checks_verdict import surroundings, verdict
 from testlist.languages.php.facts_calls import read, title_of
 from testlist.languages.php.facts_names import Names
 from testlist.model import Facts
@@ -82,8 +83,8 @@ class _Reader:
         if body is not None:
             walk(body, reading, self.own, 0)
         found = reading.body(".".join((*around, text(head))), head, node)
-        if alone and body is not None and (why := passes(node, body)) is not None:
-            found["passes"] = why
+        if alone and body is not None:
+            settle(found, verdict(node, body, self.names, reading.checks))
         return found
 
     def registered(self, statement: Node) -> BodyFact:
