@@ -4,7 +4,7 @@ Bodies are read on demand, and kept apart from the facts that rows are made of. 
 on that file, on those that its calls and bases lead to, and on the paths of the commit.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
@@ -29,23 +29,24 @@ MOST_USES: Final = 300_000
 
 
 def read_checks(
-    tests: Mapping[str, Iterable[Test]], blobs: Mapping[str, str], loader: Loader
-) -> tuple[dict[str, tuple[Checks | None, ...]], dict[str, list[str]] | None]:
-    """What tests check, where their language can say so, and the files that theirs lead to.  tests: by file.
+    tests: Mapping[str, Iterable[Test]], kept: Mapping[str, Sequence[str]], blobs: Mapping[str, str], loader: Loader
+) -> tuple[dict[str, tuple[Checks | None, ...]], dict[str, Sequence[str]] | None]:
+    """What tests check, where their language can say so, and the files that those of all tests lead to.
 
-    These files are None if they are more than it is worth to note.
+    tests: by file; kept: what the other files with tests lead to.  Files are None if they are more than it is worth to
+    note.
     """
     reading = _Bodies(blobs, loader, Homes(Paths(blobs)))
     reading.read_all(tests)
     checks = {path: tuple(reading.of(test) for test in own) for path, own in tests.items()}
-    uses, left = dict[str, list[str]](), MOST_USES
+    uses, left = dict(kept), MOST_USES - sum(map(len, kept.values()))
     for path in tests:
         found = sorted(reading.uses(path))
         left -= len(found)
         if left < 0:
-            return checks, None
+            break
         uses |= {path: found} if found else {}
-    return checks, uses
+    return checks, uses if left >= 0 else None
 
 
 @dataclass(slots=True)

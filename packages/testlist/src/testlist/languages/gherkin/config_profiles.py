@@ -46,5 +46,6 @@ def unquoted(value: str) -> str:
 
 def options(line: str, given: dict[str, str]) -> Iterator[str]:
     """Expressions of a command line."""
-    words = words_of(PUT_IN.sub(lambda found: given.get(found[1], ""), line))
+    scalar = unquoted(line.strip()) if line.strip() else ""
+    words = words_of(PUT_IN.sub(lambda found: given.get(found[1], ""), scalar))
     yield from (value for option, value in pairwise(words) if option in TAGS)
