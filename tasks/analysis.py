@@ -16,7 +16,6 @@ from testlist import (
     inventory,
     on_default_branch,
 )
-from testlist.packing import packed_inventory
 
 from app.adapters.git_sources import source_of
 from app.domain.jobs import Checkpoint
@@ -26,7 +25,7 @@ from app.services.analyses.analyse import KnownFacts, Taken, analyse
 from app.services.analyses.judge import LOOK, Branch, LookAtBranch, look
 from tasks.base import FairTask
 from tasks.celery import app
-from tasks.earlier_inventories import earlier_of
+from tasks.earlier_inventories import earlier_of, last_of
 from tasks.file_rows import file_rows
 from tasks.maintenance import FORGOTTEN
 from tasks.wiring import WorkerWiring, wired
@@ -89,8 +88,7 @@ def take(kit: WorkerWiring, repository: Repository, commit: str, known: KnownFac
     _refuse_more(kit.settings.max_tests, found)
     files = file_rows(found, {path: digests[path] for path in found.unchanged})
     look = look_of(kit, repository, commit, lambda *_: checkpoint("saving", 0, 0))
-    packed = None if found.basis is None else packed_inventory(found)
-    return Taken(files, found.summary(), committed_at, look, packed)
+    return Taken(files, found.summary(), committed_at, look, last_of(found))
 
 
 def look_of(kit: WorkerWiring, repository: Repository, commit: str, checkpoint: Checkpoint) -> LookAtBranch:

@@ -4,6 +4,7 @@ import json
 import statistics
 import subprocess
 import tempfile
+from contextlib import closing
 from pathlib import Path
 
 import psycopg2
@@ -31,7 +32,7 @@ def measure(path: str, commit: str, files: list[str]) -> dict[str, float]:
         (commit_of_warm,) = make_repository(clone.parent / "warm", 1)  # the worker's first job imports the engine
         with (
             running(clone.parent) as service,
-            psycopg2.connect(embedded.ensure(service.home).url.replace("+psycopg2", "")) as connection,
+            closing(psycopg2.connect(embedded.ensure(service.home).url.replace("+psycopg2", ""))) as connection,
         ):
             connection.autocommit = True
             _analyse(service, connection, "warm", commit_of_warm)

@@ -84,12 +84,11 @@ def analyse(
         taken, listing = _take(uow, take, replace(known, last=None), policy, checkpoint)
     if taken.judge:
         _judge(uow, delivery.job_id, taken.committed_at, taken.judge, clock or uow.now)
-    now = clock() if clock else None
-    outcome = finish(uow, delivery, user_id, listing, taken.summary, committed_at=taken.committed_at, now=now)
-    if outcome is Outcome.COMPLETED and taken.packed is not None:
+    if taken.packed is not None:  # no part of the finish, which holds the user's row
         with uow.begin() as tx:
             last_inventories.keep(tx, delivery.job_id, taken.packed)
-    return outcome
+    now = clock() if clock else None
+    return finish(uow, delivery, user_id, listing, taken.summary, committed_at=taken.committed_at, now=now)
 
 
 def _take(

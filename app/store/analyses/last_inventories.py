@@ -25,12 +25,12 @@ _LOAD = text("""
      WHERE mine.id = :analysis_id""")
 _KEEP = text("""
     INSERT INTO last_inventories (codebase_id, analysis_id, content)
-    SELECT codebase_id, id, :content FROM analyses WHERE id = :analysis_id AND status = 'completed' FOR KEY SHARE
+    SELECT codebase_id, id, :content FROM analyses WHERE id = :analysis_id FOR KEY SHARE
     ON CONFLICT (codebase_id) DO UPDATE SET analysis_id = excluded.analysis_id, content = excluded.content""")
 
 
 class LastInventory(NamedTuple):
-    """An inventory as the engine packed it.  digests: of its files as they are stored, in their order."""
+    """An inventory as it was packed.  digests: of its files as they are stored, in their order; none before it ends."""
 
     content: bytes
     digests: tuple[bytes, ...]

@@ -37,6 +37,8 @@ NEIGHBOURS = {
     "CartTests.cs": "using Xunit;\npublic class CartTests { [Fact] public void Adds() {} }\n",
     "cart_test.cc": "#include <gtest/gtest.h>\nTEST(Cart, Adds) {}\n",
     "test/cart_test.exs": 'defmodule CartTest do\n  use ExUnit.Case\n  test "adds", do: :ok\nend\n',
+    "features/cart.feature": "Feature: Cart\n  Scenario: adds\n    Given a cart\n",
+    "test/cart.bats": '@test "adds" {\n  skip\n}\n',
     "Tests/CartTests.swift": "import XCTest\nclass CartTests: XCTestCase { func testAdds() {} }\n",
 }
 

@@ -1,9 +1,11 @@
 """An inventory that takes over what it can of an earlier commit is the one that a whole run finds."""
 
+import zlib
 from collections.abc import Collection, Mapping
 
 import pytest
-from testlist import checks
+from testlist import checks, packing
+from testlist.packing import packed_inventory, unpacked_inventory
 from testlist_harness.history import Files, History, Memory
 
 PYTHON = {
@@ -228,3 +230,42 @@ def test_more_than_is_worth_noting_is_not_noted(history: History, monkeypatch: p
     history.then(CHECKED)
     found = history.then({"README": "more"})
     assert not found.unchanged and found.basis is not None and found.basis.uses is None
+
+
+def test_checks_that_were_known_are_not_kept_for_a_run_without_them(
+    history: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checks, "MOST_USES", 0)
+    history.checks = True
+    history.then(CHECKED)
+    history.checks = False
+    found = history.then({"README": "more"})
+    assert not found.unchanged and not any(file.checks for file in found.files)
+
+
+def test_what_is_kept_counts_towards_what_is_worth_noting(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
+    history.checks = True
+    history.then({**CHECKED, "test_b.py": "def test_b(): pass\n"})
+    monkeypatch.setattr(checks, "MOST_USES", 1)
+    found = history.then({"test_b.py": CHECKED["test_b.py"]})
+    assert found.basis is not None and found.basis.uses is None
+
+
+def test_a_packed_inventory_names_each_path_once(history: History) -> None:
+    folder = "long" * 50
+    files = {f"{folder}/test_{n}.py": "" for n in range(20)}
+    calls = "".join(f"from {folder} import m{n}\n" for n in range(20))
+    text = calls + "def test_a():\n" + "".join(f"    m{n}.f()\n" for n in range(20))
+    history.checks = True
+    found = history.then(dict.fromkeys(files, text) | {f"{folder}/m{n}.py": "def f(): pass\n" for n in range(20)})
+    assert found.basis is not None and sum(map(len, (found.basis.uses or {}).values())) == 400
+    content = packed_inventory(found)
+    assert content is not None and zlib.decompress(content).count(folder.encode()) < 60
+    again = unpacked_inventory(content, found.commit)
+    assert again == found._replace(files=tuple(file._replace(checks=()) for file in found.files))
+
+
+def test_what_is_too_large_is_not_packed(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = history.then(PYTHON)
+    monkeypatch.setattr(packing, "MOST_LETTERS", 100)
+    assert packed_inventory(found) is None

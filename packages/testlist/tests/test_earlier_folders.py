@@ -66,14 +66,49 @@ def test_copies_of_test_libraries_are_seen_whatever_is_read_of_them(history: His
     assert "lib/googletest/test/gtest_test.cc" not in {file.path for file in found.files}
 
 
-def test_folders_whose_names_are_no_text_are_read_each_time(history: History) -> None:
-    for name, test in ((b"x\xff", "x"), (b"x\xfe", "y")):
+def test_folders_that_are_shown_alike_are_read_each_time(history: History) -> None:
+    for name, test in ((b"x\xff", "x"), (b"x\xfe", "y"), ("x\ufffd".encode(), "z")):
         folder = history.directory / os.fsdecode(name)
         folder.mkdir()
-        (folder / "test_same.py").write_text(TEST.format(test))
+        (folder / f"test_{test}.py").write_text(TEST.format(test))
     history.then(FILES)
-    (history.directory / os.fsdecode(b"x\xff") / "test_same.py").write_text(TEST.format("z"))
-    assert history.then({}).basis is not None
+    (history.directory / os.fsdecode(b"x\xff") / "test_x.py").write_text(TEST.format("w"))
+    history.then({})
+    shutil.rmtree(history.directory / os.fsdecode(b"x\xff"))
+    assert "x\ufffd/test_x.py" not in {file.path for file in history.then({}).files}
+
+
+def test_files_that_are_shown_alike_and_unread_count_once(history: History) -> None:
+    for name in (b"a\xfe_test.dart", b"a\xff_test.dart"):
+        (history.directory / os.fsdecode(name)).write_text("")
+    history.then(FILES)
+    assert history.then({"one/test_b.py": TEST.format("c")}).unread == {"Dart": 1}
+
+
+def test_a_folder_with_two_entries_of_one_name_is_refused(history: History) -> None:
+    history.then(FILES)
+    trees = [git(history.directory, "rev-parse", f"HEAD:{folder}") for folder in ("one", "two")]
+    row = b"".join(b"40000 same\0" + bytes.fromhex(tree) for tree in trees)
+    root = git(history.directory, "hash-object", "-t", "tree", "-w", "--literally", "--stdin", feed=row)
+    made = git(history.directory, "commit-tree", root, "-m", "x")
+    with (
+        fetched(Source.local(history.directory), made, workdir=history.work) as repository,
+        pytest.raises(InventoryError, match="two entries of one name"),
+    ):
+        inventory(repository)
+
+
+def test_moved_folders_are_read_together(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
+    fetches: list[int] = []
+    fetch = Trees._fetch
+    monkeypatch.setattr(Trees, "_fetch", lambda self, level: (fetches.append(len(level)), fetch(self, level))[1])
+    history.then({f"a/d{n}/test_{n}.py": TEST.format(n) for n in range(30)})
+    fetches.clear()
+    (history.directory / "b").mkdir()
+    for folder in (history.directory / "a").iterdir():
+        folder.rename(history.directory / "b" / f"e{folder.name}")
+    history.then({})
+    assert sum(fetches) < 80 and len(fetches) < 10  # of a whole run and of a partial one
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -79,9 +79,8 @@ class DiskCache:
 
     def keep(self, tree: str, found: Inventory, repository: str) -> None:
         """Keep a result, unless the next run may read a file that this one could not: a configuration as well."""
-        if found.is_final:
+        if found.is_final and (content := packed_inventory(found)) is not None:
             self._write("INSERT OR REPLACE INTO repositories VALUES (?, ?)", [(repository, tree)])
-            content = packed_inventory(found)
             self._write("INSERT OR REPLACE INTO results VALUES (?, ?, ?)", [(tree, _today(), content)])
 
     def _write(self, statement: str, rows: Sequence[tuple[Any, ...]]) -> None:

@@ -68,7 +68,7 @@ class Earlier:
         self, files: Iterable[FileInventory], blobs: Mapping[str, str], *, checks: bool
     ) -> dict[str, FileInventory]:
         """The files that are as they were, by path.  checks: and what their tests check, which must be known then."""
-        if checks != (self.basis.uses is not None):
+        if checks != self.basis.checked or (checks and self.basis.uses is None):
             return {}
         uses, was = self.basis.uses or {}, self.basis.blobs
         return {

@@ -91,7 +91,7 @@ class _Run:
         known = {} if before is None else before.unchanged(files, self.blobs, checks=checks)
         uses = self.check(files, before, known) if checks else None
         is_final = self.loader.is_final and not any(file.skipped == RULES_FAILED for file in files)
-        basis = self.basis(uses) if is_final and self.frameworks is None else None
+        basis = self.basis(uses, checked=checks) if is_final and self.frameworks is None else None
         return Inventory(
             self.repo.commit, tuple(files), PARSER_VERSION, dict(self.unread), is_final, basis, frozenset(known)
         )
@@ -101,15 +101,16 @@ class _Run:
     ) -> Mapping[str, Sequence[str]] | None:
         """Say of the files what their tests check.  known: those that are as they were.  -> `Basis.uses`."""
         tests = {file.path: file.tests for file in files if file.tests and file.path not in known}
-        found, uses = read_checks(tests, self.blobs, self.loader)
+        old = {} if before is None or before.basis.uses is None else before.basis.uses
+        kept = {path: old[path] for path in known if path in old}
+        found, uses = read_checks(tests, kept, self.blobs, self.loader)
         for place, file in enumerate(files):
             files[place] = known.get(file.path) or file._replace(checks=found.get(file.path, ()))
-        old = {} if before is None or before.basis.uses is None else before.basis.uses
-        return None if uses is None else {**{path: old[path] for path in known if path in old}, **uses}
+        return uses
 
-    def basis(self, uses: Mapping[str, Sequence[str]] | None) -> Basis:
+    def basis(self, uses: Mapping[str, Sequence[str]] | None, *, checked: bool) -> Basis:
         """What the next run may take over."""
-        return Basis(self.listed, self.folders, self.formats, self.read, uses)
+        return Basis(self.listed, self.folders, self.formats, self.read, uses, checked)
 
     def survey(self, earlier: Basis | None) -> None:
         """Note every file that may count.  earlier: whose folders are not read again where they are the same."""
@@ -123,6 +124,7 @@ class _Run:
                 self.folders.update(folders.of(path))
                 for one, blob_id in files.of(path):
                     self.note(one, blob_id)
+        self.unread = Counter(filter(None, map(unread_language_of, self.listed)))
         self.blobs = dict(self.listed)
         self.leave_out_copies()
 
@@ -136,8 +138,6 @@ class _Run:
             self.listed[path] = blob_id
             if language:
                 self.languages[path] = language
-            if unread := unread_language_of(path):
-                self.unread[unread] += 1
 
     def leave_out_copies(self) -> None:
         """Forget files of test libraries that came with their own tests."""

@@ -6,19 +6,41 @@ Parsing children import the records too, so they name modules and do not import 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Final, Protocol, cast
+from typing import Final, NamedTuple, Protocol, cast
 
 from testlist.interface import Framework
 from testlist.model import Facts
+from testlist.paths import Paths
 from testlist.project import Project
 
 #: where the packages of languages are
 HOME: Final = "testlist.languages"
-#: the file of the repository that a called name comes from, and its name there, which are empty for none: by the path
-#: of the file that calls it, the name, the imports of that file, and the paths of the commit
-Home = Callable[[str, str, Mapping[str, str], Collection[str]], tuple[str, str]]
 #: files a configuration file is built on, each with the name of what it takes from there.  known: paths of the commit
 Bases = Callable[[str, Facts, Collection[str]], Iterable[tuple[str, str]]]
+
+
+class Candidate(NamedTuple):
+    """Where a called name may come from, if a function of this name stands there.
+
+    place: a file, or an area (see Calls); unit: of the file, as its bodies say; empty for any, and for an area that has
+    none.  certain: the name comes from there, whatever it is.
+    """
+
+    place: str
+    name: str
+    unit: str = ""
+    certain: bool = False
+
+
+class Calls(Protocol):
+    """How names of a language are followed to other files.
+
+    It may also have `area(path) -> str`: what the files share that see each other's functions without an import, empty
+    for a file that shares with none.  It names no path.  A function counts there if it is the only one of its name.
+    """
+
+    def home(self, path: str, called: str, imports: Mapping[str, str], paths: Paths) -> Iterable[Candidate]:
+        """Where a function or a class may stand that a file names, the likeliest first.  imports: of this file."""
 
 
 class Dependence(Protocol):
@@ -116,8 +138,8 @@ class Language:
 
     name: of its package.  own_folders: folders like any other to its tools that hold other people's code elsewhere.
     follows: its module with `bases` (see Bases), if its configuration files may be built on others.  calls: its module
-    with `home` (see Home), if its bodies are read.  depends: its module that says what rows depend on (see Dependence);
-    without one a changed file means that all files of the language are resolved again.
+    with `home` (see Calls), if its bodies are read.  depends: its module that says what rows depend on (see
+    Dependence); without one a changed file means that all files of the language are resolved again.
     """
 
     name: str
@@ -152,9 +174,9 @@ class Language:
         """What `follows` names."""
         return None if self.follows is None else cast(Bases, import_module(self.module(self.follows)).bases)
 
-    def home(self) -> Home | None:
+    def follow(self) -> Calls | None:
         """What `calls` names."""
-        return None if self.calls is None else cast(Home, import_module(self.module(self.calls)).home)
+        return None if self.calls is None else cast(Calls, import_module(self.module(self.calls)))
 
     def dependence(self) -> Dependence | None:
         """What `depends` names."""

@@ -167,7 +167,7 @@ class Basis(NamedTuple):
 
     blobs: path -> blob id of every file that may count; folders: by path, the root as an empty name; configs: path ->
     format of configuration files; read: by name of language; uses: path of a file with tests -> files that its calls
-    lead to, None where what tests check was not asked for, or leads to too much.
+    lead to, None where what tests check was not asked for, or leads to too much; checked: whether it was asked for.
     """
 
     blobs: Mapping[str, str]
@@ -175,6 +175,7 @@ class Basis(NamedTuple):
     configs: Mapping[str, str]
     read: Mapping[str, ReadFiles]
     uses: Mapping[str, Sequence[str]] | None = None
+    checked: bool = False
 
 
 class Inventory(NamedTuple):

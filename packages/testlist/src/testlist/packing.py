@@ -1,14 +1,23 @@
-"""Inventories and facts as bytes, and back."""
+"""Inventories and facts as bytes, and back.
+
+An inventory names each path once, and means it by its number everywhere else: hundreds of tests may use the same files.
+"""
 
 import json
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any, Final
 
 from testlist.model import Basis, FileInventory, Folder, Inventory, ReadFiles, Test
 from testlist.version import PARSER_VERSION
 
 LEVEL: Final = 1  # of compression: three times smaller, and as fast as the disk
+#: letters of paths, titles and hints of an inventory that is packed: one of 500,000 tests has about 50 million
+MOST_LETTERS: Final = 60_000_000
+
+#: path -> its number
+Numbers = Mapping[str, int]
 
 
 def packed(value: object) -> bytes:
@@ -21,20 +30,61 @@ def unpacked(content: bytes) -> Any:
     return json.loads(zlib.decompress(content))
 
 
-def packed_inventory(found: Inventory) -> bytes:
-    """All of it but the commit and what its tests check."""
-    files = [[*file[:3], [test[1:] for test in file.tests], file.skipped, file.hints] for file in found.files]
-    return packed({"files": files, "unread": dict(found.unread), "basis": found.basis})
+def packed_inventory(found: Inventory) -> bytes | None:
+    """All of it but the commit and what its tests check; None for what is too large to be worth it."""
+    basis = found.basis
+    blobs = {file.path: file.blob_id for file in found.files} if basis is None else basis.blobs
+    if _letters(found, blobs) > MOST_LETTERS:
+        return None
+    numbers = {path: number for number, path in enumerate(blobs)}
+    files = [
+        [numbers[file.path], file.framework, [test[1:] for test in file.tests], file.skipped, file.hints]
+        for file in found.files
+    ]
+    known = {"blobs": blobs, "files": files, "unread": dict(found.unread)}
+    return packed(known | {"basis": None if basis is None else _packed_basis(basis, numbers)})
+
+
+def _letters(found: Inventory, blobs: Mapping[str, str]) -> int:
+    texts = chain.from_iterable((test.name, *test.suites) for file in found.files for test in file.tests)
+    folders = () if found.basis is None else found.basis.folders
+    return sum(map(len, chain(blobs, folders, texts, *(file.hints for file in found.files))))
+
+
+def _packed_basis(basis: Basis, numbers: Numbers) -> list[Any]:
+    def numbered(lists: Mapping[str, Sequence[str]] | None) -> list[list[Any]] | None:
+        return None if lists is None else [[numbers[path], _numbers(lists[path], numbers)] for path in lists]
+
+    read = {
+        name: [_numbers(one.candidates, numbers), _numbers(one.followed, numbers), numbered(one.links)]
+        for name, one in basis.read.items()
+    }
+    configs = [[numbers[path], form] for path, form in basis.configs.items()]
+    return [basis.folders, configs, read, numbered(basis.uses), basis.checked]
+
+
+def _numbers(paths: Sequence[str], numbers: Numbers) -> list[int]:
+    return [numbers[path] for path in paths]
 
 
 def unpacked_inventory(content: bytes, commit: str) -> Inventory:
-    """The inventory under a commit.  Raises: ValueError, TypeError, KeyError, zlib.error."""
+    """The inventory under a commit.  Raises: ValueError, TypeError, KeyError, IndexError, zlib.error."""
     known = unpacked(content)
+    blobs: dict[str, str] = known["blobs"]
+    paths = list(blobs)
     files = (
-        FileInventory(path, blob, framework, tuple(_test(path, one) for one in tests), skipped, tuple(hints))
-        for path, blob, framework, tests, skipped, hints in known["files"]
+        FileInventory(
+            paths[number],
+            blobs[paths[number]],
+            framework,
+            tuple(_test(paths[number], one) for one in tests),
+            skipped,
+            tuple(hints),
+        )
+        for number, framework, tests, skipped, hints in known["files"]
     )
-    return Inventory(commit, tuple(files), PARSER_VERSION, known["unread"], basis=_basis(known["basis"]))
+    basis = None if known["basis"] is None else _basis(blobs, paths, known["basis"])
+    return Inventory(commit, tuple(files), PARSER_VERSION, known["unread"], basis=basis)
 
 
 def _test(path: str, values: Sequence[Any]) -> Test:
@@ -42,9 +92,15 @@ def _test(path: str, values: Sequence[Any]) -> Test:
     return Test(path, framework, tuple(suites), *others)
 
 
-def _basis(known: Sequence[Any] | None) -> Basis | None:
-    if known is None:
-        return None
-    blobs, folders, configs, read, uses = known
+def _basis(blobs: Mapping[str, str], paths: Sequence[str], known: Sequence[Any]) -> Basis:
+    def named(lists: Sequence[Any] | None) -> dict[str, list[str]] | None:
+        return None if lists is None else {paths[number]: [paths[one] for one in ones] for number, ones in lists}
+
+    folders, configs, read, uses, checked = known
+    files = {
+        name: ReadFiles([paths[one] for one in candidates], [paths[one] for one in followed], named(links))
+        for name, (candidates, followed, links) in read.items()
+    }
     trees = {path: Folder(*one) for path, one in folders.items()}
-    return Basis(blobs, trees, configs, {name: ReadFiles(*one) for name, one in read.items()}, uses)
+    formats = {paths[number]: form for number, form in configs}
+    return Basis(blobs, trees, formats, files, named(uses), checked)

@@ -79,5 +79,5 @@ def test_facts_of_a_hostile_file_cost_its_checks_alone(
     test = Test("test_a.py", "pytest", (), "test_a", 1)
     monkeypatch.setattr(Loader, "read", lambda self, blobs, wanted: dict.fromkeys(wanted, facts))
     loader = Loader(None, None, None, None)  # type: ignore[arg-type]  # nothing is read
-    found, _ = read_checks({"test_a.py": (test,)}, {"test_a.py": "1" * 40}, loader)
+    found, _ = read_checks({"test_a.py": (test,)}, {}, {"test_a.py": "1" * 40}, loader)
     assert len(found["test_a.py"]) == 1

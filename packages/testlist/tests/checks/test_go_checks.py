@@ -18,6 +18,9 @@ def go(source: str) -> dict[str, str]:
         ("if got == want { t.Fatal() }", {"relation": "equal", "negated": True, "subject": "got", "expected": "want"}),
         ("if err != nil { t.Fatal(err) }", {"relation": "raises", "negated": True, "subject": "err"}),
         ("if err == nil { t.Fatal() }", {"relation": "raises", "subject": "err"}),
+        ("if c.Stderr == nil { t.Fatal() }", {"relation": "none", "negated": True, "subject": "c.Stderr"}),
+        ('if a != 1 { assert.Fail(t, "x") }', {"relation": "equal", "subject": "a", "expected": "1", "value": 1}),
+        ('require.FailNowf(t, "x")', {"relation": "fails"}),
         ("if got == nil { t.FailNow() }", {"relation": "none", "negated": True, "subject": "got"}),
         ("if _, err := f(); err != nil { t.Fatal(err) }", {"relation": "raises", "negated": True, "subject": "err"}),
         ("if len(a) != 2 { t.Error() }", {"relation": "length", "subject": "a", "expected": "2", "value": 2}),
@@ -83,3 +86,8 @@ func TestS(t *testing.T) { suite.Run(t, new(S)) }
     found = read(go(suite))["TestA"]
     assert found is not None
     assert found.cannot_fail is None
+
+
+def test_an_empty_example_fails_if_it_says_what_it_prints(read: Read) -> None:
+    found = read(go("func ExampleA() {\n// Output: x\n}\nfunc TestB(t *testing.T) {\n// no output\n}\n"))
+    assert {name: one.cannot_fail for name, one in found.items() if one} == {"ExampleA": None, "TestB": "empty"}

@@ -129,7 +129,7 @@ def test_a_test_that_cannot_fail_is_told_with_the_reason(read: Read, reason: str
      "expect(true).toBe(false)", "expect(1).not.toBe(1)", "assert(false)", "expect(true).toBeTruthy", "expect(1).toBe(2)",
      "try { expect(a()).toBe(1) } catch {} b()", "try { b() } catch {}", "try { a().then(() => { expect(b).toBe(1) }) } catch {}",
      "try { await expect(a()).resolves.toBe(1) } catch {}", "try { expect(a).toBe(1) } catch {} finally { b() }",
-     "const x = 1", "return a(); expect(b).toBe(1)", "if (a) { expect(1).toBe(1) }", "setTimeout(f)"],
+     "const x = y", "return a(); expect(b).toBe(1)", "if (a) { expect(1).toBe(1) }", "setTimeout(f)"],
 )  # fmt: skip
 def test_one_that_may_fail_is_never_accused(read: Read, body: str) -> None:
     [found] = read({"a.test.js": f"{IMPORT}test('a', async () => {{ {body} }})\n"}).values()

@@ -46,6 +46,11 @@ ELIXIR = {
     "test/a_test.exs": 'defmodule ATest do\n  use DataCase\n  use Shared\n  test "a" do\n  end\nend\n',
     "test/b_test.exs": 'defmodule BTest do\n  use DataCase\n  test "b" do\n  end\nend\n',
 }
+GHERKIN = {
+    "features/a.feature": "Feature: A\n  Scenario: a\n    Given a\n",
+    "features/b.feature": "Feature: B\n  Scenario: b\n    Given b\n",
+}
+BATS = {"test/a.bats": '@test "a" {\n  true\n}\n', "test/b.bats": '@test "b" {\n  true\n}\n'}
 #: of other languages: files, what changes in one of them, and what is resolved for it; None: all of the language
 OTHERS: Mapping[str, tuple[Mapping[str, str], str, tuple[str, str], Collection[str] | None]] = {
     "php, a test": (PHP, "tests/CTest.php", ("testC", "testD"), {"tests/CTest.php"}),
@@ -92,6 +97,8 @@ OTHERS: Mapping[str, tuple[Mapping[str, str], str, tuple[str, str], Collection[s
         {"test/support/shared.ex"},
     ),
     "elixir, a module that is used no more": (ELIXIR, "test/a_test.exs", ("  use Shared\n", ""), None),
+    "gherkin, a scenario": (GHERKIN, "features/b.feature", ("Scenario: b", "Scenario: c"), {"features/b.feature"}),
+    "bats, a test": (BATS, "test/b.bats", ('"b"', '"c"'), {"test/b.bats"}),
     "elixir, another template": (ELIXIR, "test/support/data_case.ex", ("ExUnit.CaseTemplate", "GenServer"), None),
 }
 

@@ -5,10 +5,10 @@ from testlist.languages import language_of
 from testlist.languages.unread import CONVENTIONS, unread_language_of
 
 TESTS = {
-    "features/login.feature": "Gherkin", "suites/a.robot": "Robot Framework",
+    "suites/a.robot": "Robot Framework",
     "lib/a_test.dart": "Dart", "src/test/scala/A.scala": "Scala", "core/ShopSpec.scala": "Scala",
     "AppTests/ShopTests.m": "Objective-C", "a/Shop.Tests.ps1": "PowerShell", "test/Shop.t.sol": "Solidity",
-    "t/01-basic.t": "Perl", "test/cli.bats": "Bats", "tests/test_a.sh": "shell", "tests/testthat/test-a.R": "R",
+    "t/01-basic.t": "Perl", "tests/test_a.sh": "shell", "tests/testthat/test-a.R": "R",
     "test/runtests.jl": "Julia", "spec/shop_spec.lua": "Lua", "src/Button.stories.tsx": "stories", "a/test_x.c": "C",
     "shop_SUITE.erl": "Erlang", "test/Spec.hs": "Haskell", "shop_test.clj": "Clojure", "shop_spec.cr": "Crystal",
     "a.spec.coffee": "CoffeeScript", "ShopTests.fs": "F#", "ShopTest.vb": "Visual Basic", "test_a.zig": "Zig",
@@ -28,7 +28,8 @@ def test_every_language_has_its_example() -> None:
 @pytest.mark.parametrize(
     "path",
     ["lib/shop.ex", "lib/shop.exs", "src/Shop.scala", "main.c", "attest/a.c", "R/shop.R", "shop.sol", "install.sh",
-     "latest.zig", "Shop.m", "lib/Shop.pm", ".robot", "feature", "src/Button.tsx"],
+     "latest.zig", "Shop.m", "lib/Shop.pm", ".robot", "feature", "src/Button.tsx",
+     "features/login.feature", "test/cli.bats"],
 )  # fmt: skip
 def test_what_is_no_test_is_not_counted(path: str) -> None:
     assert unread_language_of(path) is None

@@ -6,7 +6,6 @@ A folder that an earlier commit had under the same path is not read again: it is
 import re
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -50,7 +49,7 @@ class _Open:
 class Trees:
     """Folders of one commit.  earlier: those of another one, by path; folders: those of this one, once it was walked.
 
-    Paths that are no UTF-8 are in neither, as two of them may be shown alike.
+    Paths with U+FFFD are in neither, as two of them may be shown alike.
     """
 
     objects: Objects
@@ -68,7 +67,7 @@ class Trees:
         if (leaf := self._as_it_was(b"", root)) is not None:
             yield leaf
             return
-        self._load(root, {bytes.fromhex(folder.tree) for folder in self.earlier.values()})
+        self._load({root}, {bytes.fromhex(folder.tree) for folder in self.earlier.values()})
         stack = [self._opened(b"", root)]
         while stack:
             top = stack[-1]
@@ -89,25 +88,38 @@ class Trees:
                 self._close(stack.pop())
 
     def _opened(self, path: bytes, tree: bytes) -> _Open:
-        begun = _Open(path, tree, iter(self._rows(tree)), self.files, self.count)
+        rows = self._rows(tree)
+        self._bring(path, rows)
+        begun = _Open(path, tree, iter(rows), self.files, self.count)
         self.count += 1
         self._bound()
         return begun
 
+    def _bring(self, path: bytes, rows: list[Row]) -> None:
+        """Read the folders that stand in another place than they did, all of one folder together."""
+        if self.earlier:
+            moved = {row[2] for row in rows if row[0] in FOLDERS and row[2] not in self.known}
+            if moved:
+                moved -= {row[2] for row in rows if row[2] in moved and self._known_of(path + row[1] + b"/", row[2])}
+            self._load(moved)
+
     def _close(self, folder: _Open) -> None:
-        with suppress(UnicodeDecodeError):
+        if (shown := _shown(folder.path)) is not None:
             counts = self.files - folder.files, self.count - folder.folders
-            self.folders[folder.path.decode()] = Folder(folder.tree.hex(), *counts)
+            self.folders[shown] = Folder(folder.tree.hex(), *counts)
 
     def _as_it_was(self, path: bytes, tree: bytes) -> Leaf | None:
-        with suppress(UnicodeDecodeError):
-            known = self.earlier.get(path.decode())
-            if known is not None and known.tree == tree.hex():
-                self.files += known.files
-                self.count += known.folders
-                self._bound()
-                return Leaf(path, b"40000", known.tree)
-        return None
+        if (known := self._known_of(path, tree)) is None:
+            return None
+        self.files += known.files
+        self.count += known.folders
+        self._bound()
+        return Leaf(path, b"40000", known.tree)
+
+    def _known_of(self, path: bytes, tree: bytes) -> Folder | None:
+        shown = _shown(path)
+        known = None if shown is None else self.earlier.get(shown)
+        return known if known is not None and known.tree == tree.hex() else None
 
     def _bound(self) -> None:
         if self.files > self.limits.entries:
@@ -115,16 +127,17 @@ class Trees:
         if self.count > self.limits.entries:
             raise _too_large("too many folders")
 
-    def _load(self, root: bytes, was: AbstractSet[bytes] = frozenset()) -> None:
+    def _load(self, level: set[bytes], was: AbstractSet[bytes] = frozenset()) -> None:
         """Read folders with all below them, but for those that were somewhere in the earlier commit."""
-        level, depth = {root}, 0
+        depth = 0
         while level:
             if depth > self.limits.depth + 1:
                 raise _too_large("paths that are too long or too deep")
             below: set[bytes] = set()
             for object_id in self._fetch(sorted(level)):
                 below.update(row[2] for row in self._rows(object_id) if row[0] in FOLDERS)
-            level, depth = below - self.known.keys() - was, depth + 1
+            # not `below - self.known.keys()`, which goes through all that is known
+            level, depth = {one for one in below if one not in self.known and one not in was}, depth + 1
 
     def _fetch(self, level: list[bytes]) -> list[bytes]:
         """Read folders of one level, sizes first."""
@@ -148,12 +161,20 @@ class Trees:
 
     def _rows(self, object_id: bytes) -> list[Row]:
         if object_id not in self.known:  # it stands in another place than it did
-            self._load(object_id)
+            self._load({object_id})
         content = self.known[object_id]
         rows: list[Row] = ROW[len(object_id)].findall(content)
         if sum(len(mode) + len(name) for mode, name, _ in rows) + len(rows) * (len(object_id) + 2) != len(content):
             raise damaged("a folder of the commit cannot be read")
+        if len({name for _, name, _ in rows}) < len(rows):
+            raise damaged("a folder of the commit has two entries of one name")
         return rows
+
+
+def _shown(path: bytes) -> str | None:
+    """A path as text; None where another path may be shown alike."""
+    shown = path.decode("utf-8", "replace")
+    return None if "\ufffd" in shown else shown
 
 
 def _too_large(what: str) -> InventoryError:

@@ -44,6 +44,7 @@ class BodyFact(TypedDict):
     """One function.  name: with those around it, by dots; line, end: its first and last; calls: what it calls, once.
 
     passes: why a test with this body passes whatever the code does; doc: the first line of its documentation.
+    around: the class around it where its name, as a title, does not say so.
     """
 
     name: str
@@ -53,10 +54,18 @@ class BodyFact(TypedDict):
     calls: list[str]
     passes: NotRequired[Passes]
     doc: NotRequired[str]
+    around: NotRequired[str]
 
 
 class BodiesFact(TypedDict):
-    """One file.  imports: name in it -> where it comes from: leading dots, module, and what of it, as `.shop:Cart`."""
+    """One file.
+
+    imports: name in it -> where it comes from: leading dots, module, and what of it, as `.shop:Cart`, or as the home of
+    its language takes it.  bases: class -> those whose methods it has as well, in the order in which they are looked
+    up; an empty name means what is outside of classes.  unit: what the names of the file belong to, as its package.
+    """
 
     functions: list[BodyFact]
     imports: NotRequired[dict[str, str]]
+    bases: NotRequired[dict[str, list[str]]]
+    unit: NotRequired[str]

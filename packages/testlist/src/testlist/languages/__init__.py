@@ -6,9 +6,11 @@ from typing import Final, Protocol, cast
 
 from testlist.interface import Framework
 from testlist.language import Format, Language, Syntax
+from testlist.languages.bats.language import BATS
 from testlist.languages.cpp.language import CPP
 from testlist.languages.csharp.language import CSHARP
 from testlist.languages.elixir.language import ELIXIR
+from testlist.languages.gherkin.language import GHERKIN
 from testlist.languages.go.language import GO
 from testlist.languages.javascript.language import JAVASCRIPT
 from testlist.languages.jvm.language import JVM
@@ -20,7 +22,7 @@ from testlist.languages.swift.language import SWIFT
 from testlist.model import Facts, FactsByPath
 
 #: the first whose frameworks read a configuration file decides on its format
-LANGUAGES: Final = (PYTHON, JAVASCRIPT, GO, CSHARP, PHP, CPP, SWIFT, RUST, RUBY, ELIXIR, JVM)
+LANGUAGES: Final = (PYTHON, JAVASCRIPT, GO, CSHARP, PHP, CPP, SWIFT, RUST, RUBY, ELIXIR, JVM, GHERKIN, BATS)
 
 #: language id -> its syntax
 SYNTAXES: Final[dict[str, Syntax]] = {syntax.id: syntax for one in LANGUAGES for syntax in one.syntaxes}

@@ -7,7 +7,6 @@ from typing import Final
 _BELOW: Final = r"(^|/)(tests?|specs?|testing)/"
 #: language or tool -> suffixes, and what the path of a test is like
 CONVENTIONS: Final[dict[str, tuple[str, str]]] = {
-    "Bats": ("bats", r""),
     "C": ("c", rf"(^|/)tests?_[^/]*$|_(unit)?tests?\.c$|{_BELOW}"),
     "Clojure": ("clj cljs cljc", rf"_test\.clj[cs]?$|{_BELOW}"),
     "CoffeeScript": ("coffee", r"[._-](spec|test)s?\.coffee$"),
@@ -17,7 +16,6 @@ CONVENTIONS: Final[dict[str, tuple[str, str]]] = {
     "Erlang": ("erl", r"(_SUITE|_tests?)\.erl$"),
     "F#": ("fs", r"(Test|Tests|Spec|Specs)\.fs$"),
     "Fortran": ("f90 pf", rf"(^|/)test_[^/]*$|_test\.f90$|\.pf$|{_BELOW}"),
-    "Gherkin": ("feature", r""),
     "Haskell": ("hs", rf"(Spec|Test|Tests)\.hs$|{_BELOW}"),
     "Julia": ("jl", rf"(^|/)runtests\.jl$|{_BELOW}"),
     "Lua": ("lua", rf"_(spec|test)\.lua$|(^|/)test_[^/]*$|{_BELOW}"),

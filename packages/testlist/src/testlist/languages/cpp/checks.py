@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final, NamedTuple
 
-from testlist.kit.bodies import MOST_CALLS, MOST_CHECKS, MOST_FUNCTIONS, BodiesFact, BodyFact, Passes
+from testlist.kit.bodies import MOST_CALLS, MOST_CHECKS, MOST_FUNCTIONS, BodiesFact, BodyFact
 from testlist.kit.checking import Reading, made
+from testlist.kit.passing import settle
 from testlist.languages.cpp.checks_macros import checks_of
 from testlist.languages.cpp.checks_source import Source, literal
+from testlist.languages.cpp.checks_verdict import REDEFINED, SURROUNDED, verdict
 from testlist.languages.cpp.facts import reading
 from testlist.languages.cpp.facts_arguments import Span, spans, title_of
 from testlist.languages.cpp.facts_calls import BLOCK, Reader
@@ -17,30 +19,18 @@ from testlist.languages.cpp.shape import Place
 from testlist.languages.cpp.vocabulary_checks import CALLED, CONDITIONS, FAILS, MACROS, MATCHED
 from testlist.model import Facts
 
-#: a file with any of these may run more around its tests than they say
-SURROUNDED: Final = re.compile(
-    rb"SetUp|TearDown|Environment|FIXTURE|fixture|(?i:listener)|IReporter|DECORATOR|GLOBAL_CONFIGURATION"
-    rb"|\bTEST_GROUP|CppUTest"
-)
-#: a file that gives a macro, or what it is given, a meaning of its own
-REDEFINED: Final = re.compile(
-    rb"#[ \t]*+(?:define|undef)[ \t]++"
-    rb"(?:TEST|TEST_CASE|SCENARIO|BOOST_AUTO_TEST_CASE|(?:EXPECT|ASSERT)_TRUE|CHECK|REQUIRE|BOOST_CHECK|true)\b"
-)
-#: macros of tests that bring no fixture, with names and texts alone: a macro of tags may say that a test has to fail
-BARE: Final = re.compile(
-    rb"""(?:(?:TEST|BOOST_AUTO_TEST_CASE)\s*+\(\s*+\w++\s*+(?:,\s*+\w++\s*+)?"""
-    rb"""|(?:TEST_CASE|SCENARIO)\s*+\(\s*+"[^"\\\n]*+"\s*+(?:,\s*+"[^"\\\n]*+"\s*+)?)\)\s*+\{"""
-)
-CONSTANT: Final = re.compile(
-    rb"(?:\s*+(?:(?:EXPECT|ASSERT)_TRUE|CHECK|REQUIRE|BOOST_CHECK)\s*+\(\s*+true\s*+\)\s*+;)+\s*+"
-)
 #: a call: its name, perhaps with arguments of a template, and what stands before it
 CALLING: Final = re.compile(rb"\b([A-Za-z_]\w*+)\s*+(?:<[^<>;(){}]{0,80}+>\s*+)?\(")
 #: what stands between what a function is given and its block
 HEAD: Final = re.compile(rb"\s*+(?:(?:const|noexcept|override|final|mutable)\b\s*+)*(?:->[^;{}()]{0,80}+)?\{")
 WORDS: Final = frozenset({"if", "for", "while", "switch", "catch", "return", "sizeof", "decltype", "constexpr"})
 BRACE: Final = re.compile(rb"[{}]")
+#: what an include in quotes names
+INCLUDES: Final = re.compile(rb"""^[ \t]*+#[ \t]*+include[ \t]*+"([^"\n]++)\"""", re.MULTILINE)
+MOST_INCLUDES: Final = 40
+#: a variable that holds a function
+VARIABLE: Final = re.compile(rb"\b([A-Za-z_]\w*+)\s*+=\s*+\[")
+KNOWN: Final = frozenset({*FAILS, *CONDITIONS, *MACROS, *MATCHED, CALLED})
 LONGEST: Final = 65_536  # bytes of one function
 
 
@@ -60,15 +50,35 @@ def extract(source: bytes, language: str) -> Facts:  # noqa: ARG001 - the interf
     alike = Counter(one.names[0] for one in functions)
     own = frozenset(name for name, times in alike.items() if times == 1)
     alone = not SURROUNDED.search(source) and not REDEFINED.search(source)
-    bodies = [_body(whole, one, one.names[0], own) for one in functions if one.names[0] in own]
-    for block, is_whole in _tests(whole, reader):
+    includes = dict.fromkeys(one.decode("utf-8", "replace") for one in INCLUDES.findall(source)[:MOST_INCLUDES])
+    tests = list(islice(_tests(whole, reader), MOST_FUNCTIONS))
+    names = own
+    if includes:  # a call by the name of a test or of its part means neither
+        own |= _plainly(whole) - alike.keys() - {name for block, _ in tests for name in block.names}
+    bodies = [_body(whole, one, one.names[0], own) for one in functions if one.names[0] in names]
+    heads = Counter(b"".join(whole.masked.source[block.at : block.span[0]].split()) for block, _ in tests)
+    for block, is_whole in tests:
+        head = whole.masked.source[block.at : block.span[0]]
+        is_alone = alone and is_whole and heads[b"".join(head.split())] == 1  # a second of its name fails
         for name in block.names:
             body = _body(whole, block, name, own)
-            if alone and is_whole and (passes := _passes(whole, block, body)):
-                body["passes"] = passes
+            if is_alone:
+                settle(body, verdict(whole, block.span, head, body))
             bodies.append(body)
-    found: BodiesFact = {"functions": bodies[:MOST_FUNCTIONS]}
+    found: BodiesFact = {"functions": bodies[:MOST_FUNCTIONS], "imports": dict.fromkeys(includes, "")}
     return {**found}
+
+
+def _plainly(source: Source) -> frozenset[str]:
+    """Names that are called and never on an object, and that are no macros, words or variables of the file."""
+    code = source.masked.code
+    called, others = set[bytes](), set[bytes]()
+    for found in CALLING.finditer(code):
+        before = bytes(code[max(0, found.start() - 2) : found.start()])
+        (others if before.endswith((b".", b"->")) else called).add(found[1])
+    others.update(VARIABLE.findall(code))
+    plain = (one.decode() for one in called - others)
+    return frozenset(one for one in plain if one not in WORDS | KNOWN and not one.isupper())
 
 
 def _tests(source: Source, reader: Reader) -> Iterator[tuple[_Block, bool]]:
@@ -153,15 +163,3 @@ def _is_certain(code: bytearray, begin: int, at: int) -> bool:
     """Whether a statement stands in a block itself, and nothing decides on it."""
     before = bytes(code[begin:at])
     return before.count(b"{") == before.count(b"}") and before.rstrip()[-1:] in (b"", b";", b"}")
-
-
-def _passes(source: Source, block: _Block, body: BodyFact) -> Passes | None:
-    """Why a test passes whatever the code does: it is empty, or checks what is written there."""
-    code, head = source.code(block.span), source.masked.source[block.at : block.span[0]]
-    if not BARE.fullmatch(head) or b"!" in head:
-        return None  # decorators and tags may say that it has to fail
-    if b"#" in source.masked.source[block.span[0] : block.span[1]]:
-        return None
-    if not code.strip():
-        return "empty"
-    return "constant" if CONSTANT.fullmatch(code) and body["checks"] else None

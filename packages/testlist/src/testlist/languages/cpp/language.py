@@ -18,6 +18,7 @@ CPP: Final = Language(
         ),
     ),
     formats=(Format("cpp-bodies", "checks", lenient=True, on_demand=True),),
+    calls="resolve_calls",
     hints=Hints(noise="doctest gtest sizeof std typeof"),
     libraries=Libraries(
         layouts={

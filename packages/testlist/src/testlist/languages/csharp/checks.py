@@ -8,8 +8,10 @@ from tree_sitter import Node, Point
 
 from testlist.kit.bodies import MOST_FUNCTIONS, BodiesFact, BodyFact, CheckFact
 from testlist.kit.checking import said
+from testlist.kit.passing import settle, standing
+from testlist.languages.csharp.checks_bases import bases_of
 from testlist.languages.csharp.checks_bodies import Body
-from testlist.languages.csharp.checks_verdict import is_bare, is_plain, passes
+from testlist.languages.csharp.checks_verdict import asserts, is_bare, is_plain, verdict
 from testlist.languages.csharp.facts import NESTED, NEWLINE, TYPES
 from testlist.languages.csharp.strip import stripped
 from testlist.languages.csharp.strip_directives import blanked
@@ -33,8 +35,9 @@ DEEPEST: Final = 200
 def extract(source: bytes, language: str) -> Facts:  # noqa: ARG001 - the interface has it
     """Read one file: a BodiesFact."""
     plain, _ = blanked(source)
-    reader = _Reader(plain, parse(stripped(plain), CSHARP))
-    found: BodiesFact = {"functions": list(islice(reader.functions(), MOST_FUNCTIONS))}
+    root = parse(stripped(plain), CSHARP)
+    reader = _Reader(plain, root)
+    found: BodiesFact = {"functions": list(islice(reader.functions(), MOST_FUNCTIONS)), "bases": bases_of(root)}
     return {**found}
 
 
@@ -45,7 +48,7 @@ class _Reader:
         self.source = source
         self.lines = [0, *(found.end() for found in NEWLINE.finditer(source))]
         self.value_first = True if MSTEST in source else False if NUNIT in source else None
-        self.bare = is_bare(source)
+        self.bare, self.asserts = is_bare(source), asserts(source)
         self.methods = list(_methods(root, (), 0, alone=False))
         self.own = frozenset(name for around, node, _ in self.methods for name in (*around, _name(node)))
 
@@ -62,8 +65,10 @@ class _Reader:
                 if block is not None:
                     body.walk(block, 0)
                 found = body.reading.body(".".join((*around, _name(node))), head, node)
-                if alone and self.bare and block is not None and (why := passes(node, block)) is not None:
-                    found["passes"] = why
+                if alone and self.bare and block is not None:
+                    has_check = standing(body.reading.checks, parameters.end_point.row)
+                    own = self.own if self.asserts else None
+                    settle(found, verdict(node, block, own, has_check))
                 yield found
 
     def at(self, point: Point) -> int:

@@ -1,14 +1,13 @@
 """Why a test of xUnit, NUnit or MSTest passes whatever the code does: said only where its file shows all around it."""
 
 import re
+from collections.abc import Callable
 from typing import Final
 
 from tree_sitter import Node
 
 from testlist.kit.bodies import Passes
-from testlist.kit.checking import NOTHING
-from testlist.languages.csharp.checks_calls import asserted, owned
-from testlist.languages.csharp.checks_links import links_of, literal, plain
+from testlist.languages.csharp.checks_statements import CSharpPassing
 from testlist.languages.csharp.facts_attributes import read
 from testlist.sandbox.syntax import named, text
 
@@ -16,24 +15,37 @@ from testlist.sandbox.syntax import named, text
 SURROUNDED: Final = re.compile(
     rb"SetUp|TearDown|Initialize|Cleanup|Fixture<|BeforeAfterTest|Dispose|ITestAction|\[\s*+assembly\s*+:"
 )
-#: a file that calls something else by the name of the class of checks
-ANOTHER: Final = re.compile(rb"\b(?:using|class|struct|record)\s++Assert\b(?!\s*+;)")
-ASSERT: Final = "Assert"
+#: a file that calls something else by the name of the class of checks, or whose tests are about checks
+ANOTHER: Final = re.compile(rb"\b(?:using|class|struct|record)\s++Assert\b(?!\s*+;)|\bclass\s++\w{0,80}?Assert")
+#: a file that calls another attribute by the name of one
+RENAMED: Final = re.compile(rb"\busing\s++(?:Fact|Test|TestMethod|TestClass|TestFixture)\s*+=(?!\s*+(?:Xunit|NUnit)\.)")
+#: attributes of a class that may have arguments
+STILL: Final = frozenset({"Parallelizable", "ExcludeFromCodeCoverage"})
 #: attributes of a class and of a method under which nothing more is done
-CLASSES: Final = frozenset({"TestFixture", "TestClass"})
+CLASSES: Final = frozenset(
+    {"TestFixture", "TestClass", "Trait", "Category", "TestCategory", "Parallelizable", "ExcludeFromCodeCoverage"}
+)
 METHODS: Final = frozenset({"Fact", "Test", "TestMethod"})
+FORGETS: Final = frozenset({"Fact", "TestMethod"})
 BESIDE: Final = frozenset({"Trait", "Category", "TestCategory", "Owner", "Description", "Priority"})
 #: classes that are not all there, and those of which others are made
 OPEN: Final = frozenset({"partial", "abstract"})
 #: what may be in a class of tests and is not run before each
 MEMBERS: Final = frozenset({"method_declaration", "class_declaration"})
+#: what MSTest gives a class of tests
+CONTEXT: Final = "TestContext"
 #: parts of a class that say that it has a base, or arguments
 PARTS: Final = frozenset({"base_list", "parameter_list", "type_parameter_list"})
 
 
 def is_bare(source: bytes) -> bool:
-    """Whether nothing in a file runs around its tests, and `Assert` is what a library has."""
-    return not SURROUNDED.search(source) and not ANOTHER.search(source)
+    """Whether nothing in a file runs around its tests, and their attributes are those of the libraries."""
+    return not SURROUNDED.search(source) and not RENAMED.search(source)
+
+
+def asserts(source: bytes) -> bool:
+    """Whether `Assert` is what a library has."""
+    return not ANOTHER.search(source)
 
 
 def is_plain(node: Node) -> bool:
@@ -43,28 +55,43 @@ def is_plain(node: Node) -> bool:
     marks = [name for name, _ in read(node)]
     is_whole = not any(child.type == "modifier" and text(child) in OPEN for child in named(node))
     members = named(node.child_by_field_name("body"))
-    has_arguments = any(_has_arguments(mark) for mark in _marks(node))
-    return (
-        is_whole and not has_arguments and CLASSES.issuperset(marks) and all(child.type in MEMBERS for child in members)
-    )
+    has_arguments = any(_has_arguments(mark) and _name(mark) not in BESIDE | STILL for mark in _marks(node))
+    return is_whole and not has_arguments and CLASSES.issuperset(marks) and all(map(_is_quiet, members))
 
 
-def passes(method: Node, block: Node) -> Passes | None:
-    """Why a method of such a class passes; None where it may fail, or nobody knows.  block: its body, parsed alone."""
+def _is_quiet(member: Node) -> bool:
+    """Whether a member of a class runs around no test; values of fields are not parsed, so that these are constants."""
+    if member.type == "field_declaration":
+        return not _marks(member) and any(text(one) == "const" for one in named(member))
+    if member.type == "property_declaration":
+        return not _marks(member) and text(member.child_by_field_name("type")) == CONTEXT
+    return member.type in MEMBERS
+
+
+def _name(mark: Node) -> str:
+    return text(mark.child_by_field_name("name")).removesuffix("Attribute")
+
+
+def verdict(method: Node, block: Node, own: frozenset[str] | None, has_check: Callable[[Node], bool]) -> Passes | None:
+    """Why a method of such a class passes; None where it may fail, or nobody knows.  block: its body, parsed alone.
+
+    own: names of the file, None if `Assert` may be another's; has_check: whether one stands in a node.
+    """
     if list(named(method.child_by_field_name("parameters"))) or not _is_harmless(method):
         return None
-    statements = list(named(block))
+    if any(one.type == "type_parameter_list" for one in named(method)):
+        return None  # runners refuse what is generic, which fails
     if block.type != "block" or block.has_error:
         return None
-    if not statements:
-        return "empty"
-    return "constant" if all(map(_holds, statements)) else None
+    # NUnit counts a failed check however its exception ends, and so may a runner that nobody knows
+    catches = any(_name(mark) in FORGETS for mark in _marks(method))
+    return CSharpPassing(own, catches=catches).verdict(list(named(block)), has_check)
 
 
 def _is_harmless(method: Node) -> bool:
     """Whether the attributes of a method make it a test, and do nothing else."""
     for mark in _marks(method):
-        name = text(mark.child_by_field_name("name")).removesuffix("Attribute")
+        name = _name(mark)
         if mark.type != "attribute" or not (name in BESIDE or (name in METHODS and not _has_arguments(mark))):
             return False
     return True
@@ -77,18 +104,3 @@ def _marks(node: Node) -> list[Node]:
 
 def _has_arguments(mark: Node) -> bool:
     return any(child.type == "attribute_argument_list" for child in named(mark))
-
-
-def _holds(statement: Node) -> bool:
-    """Whether a statement is a check of literals that is known to hold, and is given nothing else."""
-    call = next(named(statement), None) if statement.type == "expression_statement" else None
-    if call is None:
-        return False
-    begin, links = links_of(call)
-    owner, link = owned(begin, links)
-    if link is None or links != [link] or plain(begin) != ASSERT:
-        return False
-    if any(literal(one) is NOTHING for one in link.given):
-        return False
-    checks = list(asserted(owner, link, 0, value_first=None))
-    return bool(checks) and all(check.get("idle") == "constant" for check in checks)

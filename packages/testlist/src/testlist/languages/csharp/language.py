@@ -20,6 +20,7 @@ CSHARP: Final = Language(
         Format("msbuild", "config_msbuild"),
         Format("csharp-bodies", "checks", syntax="csharp", lenient=True, on_demand=True),
     ),
+    calls="resolve_calls",
     depends="resolve_dependence",
     hints=Hints(
         imports=DOTTED,

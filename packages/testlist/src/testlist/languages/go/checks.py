@@ -1,5 +1,6 @@
 """What the functions of one Go file check, and what they call: read from whole files, on demand."""
 
+import re
 from collections.abc import Iterator
 from itertools import islice
 from typing import Final
@@ -8,24 +9,43 @@ from tree_sitter import Node
 
 from testlist.kit.bodies import MOST_FUNCTIONS, BodiesFact, BodyFact
 from testlist.kit.checking import Reading, made
+from testlist.kit.passing import settle, standing
 from testlist.languages.go.checks_conditions import STRINGS, arguments, called, conditions, fails, literal, name_of
+from testlist.languages.go.checks_names import declared, embedded, imports_of, receiver_name, unit_of
+from testlist.languages.go.checks_verdict import TESTIFY_IMPORT, GoPassing
 from testlist.languages.go.facts_suites import receiver
 from testlist.model import Facts
 from testlist.sandbox.syntax import line, named, parse, text
 
 GO: Final = "go"
+#: what a test is given
+HANDLE: Final = "*testing.T"
 #: deeper trees are given up
 DEEPEST: Final = 400
+#: subtests in subtests that are read
+NESTED: Final = 10
+#: an example with this in a comment is compared with what it prints
+OUTPUT: Final = re.compile(r"//\s*(?:unordered )?output:", re.IGNORECASE)
 
 
 def extract(source: bytes, language: str) -> Facts:  # noqa: ARG001 - the interface has it
     """Read one file: a BodiesFact."""
-    found: BodiesFact = {"functions": list(islice(_functions(parse(source, GO)), MOST_FUNCTIONS))}
+    root, testify = parse(source, GO), TESTIFY_IMPORT.search(source) is not None
+    functions, unit = list(islice(_functions(root, testify=testify), MOST_FUNCTIONS)), unit_of(root)
+    found: BodiesFact = {"functions": functions, "imports": {**imports_of(root), "": unit}, "unit": unit}
+    types: dict[str, list[str]] = {
+        owner: [] for one in functions if (owner := one["name"].rpartition(".")[0]).isidentifier()
+    }
+    # other files of the package may have more methods of a type
+    found["bases"] = {one: [one, *bases] for one, bases in {**types, **dict(embedded(root))}.items()}
     return {**found}
 
 
-def _functions(root: Node) -> Iterator[BodyFact]:
-    """Functions, methods with their types, and the functions that `t.Run` is given, by their titles."""
+def _functions(root: Node, *, testify: bool) -> Iterator[BodyFact]:
+    """Functions, methods with their types, and the functions that `t.Run` is given, by their titles.
+
+    testify: the file has this library.
+    """
     for node in named(root):
         if node.type not in ("function_declaration", "method_declaration"):
             continue
@@ -33,33 +53,67 @@ def _functions(root: Node) -> Iterator[BodyFact]:
         if head is None or block is None:
             continue
         owner = receiver(node) if node.type == "method_declaration" else ""
-        yield _body(node, head, f"{owner}.{text(head)}" if owner else text(head), block)
-        yield from _subtests(block, 0)
+        itself = receiver_name(node) if owner else ""
+        handle = _handle(node) if node.type == "function_declaration" else ""
+        name = f"{owner}.{text(head)}" if owner else text(head)
+        yield _body(node, head, name, GoPassing(handle, testify=testify), itself=itself)
+        yield from _subtests(block, 0, NESTED, testify=testify)
 
 
-def _subtests(node: Node, depth: int) -> Iterator[BodyFact]:
-    for child in named(node) if depth < DEEPEST else ():
+def _handle(function: Node) -> str:
+    """What a function calls the `*testing.T` that is all it takes; empty if it takes anything else."""
+    taken = list(named(function.child_by_field_name("parameters")))
+    name, kind = (taken[0].child_by_field_name(one) if len(taken) == 1 else None for one in ("name", "type"))
+    return text(name) if text(kind) == HANDLE else ""
+
+
+def _subtests(node: Node, depth: int, nested: int, *, testify: bool) -> Iterator[BodyFact]:
+    """Functions that `t.Run` is given.  nested: how many may still stand in each other, as all of each is read."""
+    for child in named(node) if depth < DEEPEST and nested else ():
+        inner = nested
         if child.type == "call_expression" and name_of(child).rpartition(".")[2] == "Run":
             given = arguments(child)
-            block = given[1].child_by_field_name("body") if len(given) > 1 and given[1].type == "func_literal" else None
-            if block is not None:
+            function = given[1] if len(given) > 1 and given[1].type == "func_literal" else None
+            if function is not None and function.child_by_field_name("body") is not None:
                 title = text(given[0])[1:-1] if given[0].type in STRINGS else text(given[0])
-                yield _body(child, child, title, block)
-        yield from _subtests(child, depth + 1)
+                yield _body(child, child, title, GoPassing(_handle(function), testify=testify), function)
+                inner -= 1
+        yield from _subtests(child, depth + 1, inner, testify=testify)
 
 
-def _body(node: Node, head: Node, name: str, block: Node) -> BodyFact:
-    reading = Reading()
-    _walk(block, reading, 0)
+def _body(
+    node: Node, head: Node, name: str, passing: GoPassing, function: Node | None = None, *, itself: str = ""
+) -> BodyFact:
+    """One function.
+
+    node: with what it is given to; function: itself, if that is another node; itself: the name of what a method is
+    called on.
+    """
+    reading, block = Reading(), (function or node).child_by_field_name("body")
+    names = {name for one in named(node.child_by_field_name("parameters")) for name in declared(one)}
+    if block is not None:
+        _walk(block, reading, names, 0)
+    reading.calls = {_renamed(call, itself): None for call in reading.calls if call.partition(".")[0] not in names}
     found = reading.body(name, head, node)
-    if not list(named(block)) and node.type != "method_declaration":  # a suite may set up
-        found["passes"] = "empty"
+    statements = [one for child in named(block) for one in named(child)]
+    is_compared = OUTPUT.search(text(block)) is not None
+    # a suite may set up
+    if passing.handle or not (statements or node.type == "method_declaration" or is_compared):
+        settle(found, passing.verdict(statements, standing(reading.checks)))
     return found
 
 
-def _walk(node: Node, reading: Reading, depth: int) -> None:
+def _renamed(call: str, itself: str) -> str:
+    """`self.a` for a method that another one calls on what it was called on itself."""
+    owner, dot, rest = call.partition(".")
+    return f"self.{rest}" if dot and owner == itself else call
+
+
+def _walk(node: Node, reading: Reading, names: set[str], depth: int) -> None:
+    """What a node checks and calls.  names: gets those that it declares."""
     if depth > DEEPEST:
         return
+    names.update(declared(node))
     condition, block = node.child_by_field_name("condition"), node.child_by_field_name("consequence")
     failing = _failing(block) if node.type == "if_statement" and block is not None else None
     if failing is not None and condition is not None:
@@ -73,7 +127,7 @@ def _walk(node: Node, reading: Reading, depth: int) -> None:
         elif name := name_of(node):
             reading.calls[name] = None
     for child in named(node):
-        _walk(child, reading, depth + 1)
+        _walk(child, reading, names, depth + 1)
 
 
 def _failing(block: Node) -> Node | None:

@@ -16,6 +16,7 @@ from testlist.languages.go.vocabulary_checks import (
     MATCHERS,
     OPERATORS,
     TESTIFY,
+    TESTIFY_FAILS,
     TESTIFY_GIVERS,
     TESTIFY_OWNERS,
     TRUTHS,
@@ -23,6 +24,8 @@ from testlist.languages.go.vocabulary_checks import (
 from testlist.sandbox.syntax import line, named, text
 
 STRINGS: Final = frozenset({"interpreted_string_literal", "raw_string_literal"})
+#: what ends like an error and is none
+STREAM: Final = "stderr"
 TESTED: Final = re.compile(r"[tbfc]|tb|T|s\.T\(\)|suite\.T\(\)|testing")
 
 
@@ -39,32 +42,43 @@ def arguments(call: Node) -> list[Node]:
 
 
 def fails(call: Node) -> bool:
-    """Whether a call fails the test: `t.Fatal(…)`."""
+    """Whether a call fails the test: `t.Fatal(…)`, `assert.Fail(t, …)`."""
     owner, _, last = name_of(call).rpartition(".")
-    return last in FAILS and TESTED.fullmatch(owner) is not None
+    if last in FAILS and TESTED.fullmatch(owner) is not None:
+        return True
+    first = next(iter(arguments(call)), None) if last in TESTIFY_FAILS and owner in TESTIFY_OWNERS else None
+    return first is not None and TESTED.fullmatch(said(first)) is not None
 
 
 def conditions(node: Node, where: int) -> Iterator[CheckFact]:
-    """What has to hold, as the test fails under this condition."""
-    while node.type == "parenthesized_expression" and (inner := next(named(node), None)) is not None:
-        node = inner
-    operator = text(node.child_by_field_name("operator")) if node.type == "binary_expression" else ""
+    """What has to hold, as the test fails under this condition.  It may have thousands of parts: no recursion."""
+    rest = [node]
+    while rest:
+        node = rest.pop()
+        while node.type == "parenthesized_expression" and (inner := next(named(node), None)) is not None:
+            node = inner
+        operator = text(node.child_by_field_name("operator")) if node.type == "binary_expression" else ""
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        if operator == "||" and left is not None and right is not None:
+            rest += [right, left]
+        else:
+            yield _condition(node, operator, where)
+
+
+def _condition(node: Node, operator: str, where: int) -> CheckFact:
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-    if operator == "||" and left is not None and right is not None:
-        yield from conditions(left, where)
-        yield from conditions(right, where)
-    elif operator in OPERATORS and left is not None and right is not None:
-        yield _compared(left, operator, right, where)
-    elif node.type == "unary_expression" and text(node.child_by_field_name("operator")) == "!":
-        yield _true(node.child_by_field_name("operand"), where, negated=False)
-    else:
-        yield _true(node, where, negated=True)
+    if operator in OPERATORS and left is not None and right is not None:
+        return _compared(left, operator, right, where)
+    if node.type == "unary_expression" and text(node.child_by_field_name("operator")) == "!":
+        return _true(node.child_by_field_name("operand"), where, negated=False)
+    return _true(node, where, negated=True)
 
 
 def _compared(left: Node, operator: str, right: Node, where: int) -> CheckFact:
     relation, negated = OPERATORS[operator]
     if relation == "equal" and text(right) == "nil":
-        is_error = text(left).rpartition(".")[2].lower().endswith("err")
+        name = text(left).rpartition(".")[2].lower()
+        is_error = name.endswith("err") and not name.endswith(STREAM)
         return made(where, "raises" if is_error else "none", left, negated=negated != is_error, literal=literal)
     if relation == "equal" and left.type == "call_expression" and name_of(left) == "len":
         return made(where, "length", at(arguments(left), 0) or left, right, negated=negated, literal=literal)

@@ -16,6 +16,7 @@ GO: Final = Language(
         ),
     ),
     formats=(Format("go.mod", "config_manifest"), Format("go-bodies", "checks", syntax="go", on_demand=True)),
+    calls="resolve_calls",
     depends="resolve_dependence",
     hints=Hints(
         imports=rb"""^(?:import)?[ \t]++(?:[\w.]+[ \t]+)?"(?P<import>[^"\n]++)"[ \t]*+$""",

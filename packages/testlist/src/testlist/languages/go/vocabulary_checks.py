@@ -61,9 +61,9 @@ TESTIFY: Final[dict[str, Meaning]] = {
     "Eventually": Meaning("truthy"),
     "Never": Meaning("truthy", True),
     "FileExists": Meaning("truthy"),
-    "Fail": Meaning("fails", subject=None),
-    "FailNow": Meaning("fails", subject=None),
 }
+#: and those that fail the test whatever they are given
+TESTIFY_FAILS: Final = frozenset({"Fail", "Failf", "FailNow", "FailNowf"})
 #: what begins a check of Gomega, and the links that hold its matcher -> whether they turn it
 GOMEGA: Final = frozenset({"Expect", "Eventually", "Consistently", "Ω"})
 LINKS: Final = {"To": False, "Should": False, "ToNot": True, "NotTo": True, "ShouldNot": True}

@@ -12,6 +12,7 @@ from tree_sitter import Node
 
 from testlist.kit.bodies import MOST_FUNCTIONS, BodiesFact, BodyFact
 from testlist.kit.checking import Reading, said
+from testlist.kit.passing import settle
 from testlist.languages.javascript.checks_chains import checked, name_of, parts_of
 from testlist.languages.javascript.checks_verdict import is_alone, is_swallowed, verdict
 from testlist.languages.javascript.facts import tree
@@ -97,8 +98,8 @@ def _body(place: Node, function: Node, name: str, around: _Around) -> BodyFact:
     elif body is not None:
         reading.walk(body, 0)
     found = reading.body(name, place, place)
-    if around.alone and statements is not None and (passes := verdict(place, function, statements)):
-        found["passes"] = passes
+    if around.alone and statements is not None:
+        settle(found, verdict(place, function, statements))
     return found
 
 

@@ -6,7 +6,8 @@ from typing import Any, Final
 from tree_sitter import Node
 
 from testlist.kit.bodies import CheckFact
-from testlist.kit.checking import NOTHING, at, is_one, made, said, whole
+from testlist.kit.checking import NOTHING, at, made, said, whole
+from testlist.kit.passing import proved
 from testlist.languages.javascript.facts_literals import value_of
 from testlist.languages.javascript.vocabulary_checks import (
     ALONE,
@@ -123,16 +124,18 @@ def _made(
     node: Node, relation: str, subject: Node | None, given: Sequence[Node], *, negated: bool = False
 ) -> CheckFact:
     """One check.  given: what is expected first, and then a tolerance."""
-    check = made(line(node), relation, subject, at(given, 0), negated=negated, literal=_literal)
+    check = made(line(node), relation, subject, at(given, 0), negated=negated, literal=literal_of)
     if relation == "approximate" and len(given) > 1:
         check["tolerance"] = said(given[1])
-    value = _literal(subject) if subject is not None else NOTHING
-    if relation == "equal" and not negated and is_one(value, check.get("value", NOTHING)):
+    value = literal_of(subject) if subject is not None else NOTHING
+    sides = [value, *([check["value"]] if "value" in check else [])]
+    if not (relation in ("truthy", "none") and given) and proved(relation, sides, negated=negated):
         check["idle"] = "constant"
     return check
 
 
-def _literal(node: Node) -> Any:
+def literal_of(node: Node) -> Any:
+    """The value of a literal; NOTHING for anything else."""
     if node.type == "number":
         return whole(text(node))
     return value_of(node, {}) if node.type in ("null", "string", "true", "false") else NOTHING

@@ -1,25 +1,31 @@
 """Whether a JavaScript test passes whatever the code does.  What is not known to be harmless may throw."""
 
 import re
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
 
 from tree_sitter import Node
 
 from testlist.kit.bodies import Passes
-from testlist.languages.javascript.checks_chains import checked, name_of, parts_of
+from testlist.kit.passing import Passing
+from testlist.languages.javascript.checks_chains import checked, literal_of, name_of, parts_of
 from testlist.languages.javascript.vocabulary import TESTS
-from testlist.sandbox.syntax import named
+from testlist.sandbox.syntax import named, text
 
 #: a file with any of these may run more around its tests than they say
 SURROUNDED: Final = re.compile(
-    rb"\b(?:before|after|beforeEach|afterEach|beforeAll|afterAll|setup|teardown|suiteSetup|hasAssertions|assertions"
-    rb"|expectAssertions|plan|failing|fails|onTestFailed|onTestFinished|process|unhandledRejection)\b"
+    rb"\b(?:(?:before|after)(?:Each|All)|suiteSetup|suiteTeardown|hasAssertions|expectAssertions|onTestFailed"
+    rb"|onTestFinished|unhandledRejection)\b"
+    rb"|\b(?:before|after|setup|teardown|plan|assertions|failing|fails)\b\s*+(?:[(,}=.:\[?]|as\b)"
+    rb"|\bprocess\b\s*+(?:[^.\s]|\?*\.\s*+(?:on|once|exit\w*|addListener|prepend\w*|emit)\b)"
 )
 #: what is written out and throws nothing
 WRITTEN: Final = frozenset({"string", "number", "true", "false", "null", "undefined"})
+DECLARATIONS: Final = frozenset({"lexical_declaration", "variable_declaration"})
 #: what does not throw where it stands, but later or elsewhere
-LATER: Final = re.compile(rb"\b(?:async|await|then|Promise|setTimeout|setInterval|nextTick|yield|done|exit|on|once)\b")
+LATER: Final = re.compile(
+    rb"\b(?:async|await|then|Promise|setTimeout|setInterval|nextTick|yield|done|exit|on|once|soft|poll)\b"
+)
 
 
 def is_alone(source: bytes) -> bool:
@@ -37,31 +43,63 @@ def verdict(place: Node, function: Node, statements: Sequence[Node]) -> Passes |
         return None  # a callback has to be called, and a fixture may fail
     if place.type != "call_expression" or name_of(place) not in TESTS:
         return None
-    if not statements:
-        return "empty"
-    reasons: list[Passes] = []
-    for number, node in enumerate(statements):
-        if node.type == "return_statement" and all(one.type in WRITTEN for one in named(node)):
-            rest = statements[number + 1 :]
-            return "unreachable" if any(map(_checks, rest)) else None
-        if (reason := _passes(node)) is None:
+    return JavaScriptPassing().verdict(statements, _checks)
+
+
+class JavaScriptPassing(Passing):
+    """One body."""
+
+    written = frozenset({*WRITTEN, "string_fragment", "escape_sequence", "array"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.constants: set[str] = set()
+
+    def literal(self, node: Node) -> Any:
+        """See Passing."""
+        return literal_of(node)
+
+    def given(self, node: Node) -> Iterator[tuple[Node | None, Node | None]] | None:
+        """`const a = 1`, `a = 2`, and what is only written."""
+        if node.type == "empty_statement":
+            return iter(())
+        if node.type in DECLARATIONS:
+            return self._declared(node)
+        inner = next(named(node), None) if node.type == "expression_statement" else None
+        if inner is None or inner.type != "assignment_expression":
+            return iter([(None, inner)]) if inner is not None and inner.type in WRITTEN else None
+        left = inner.child_by_field_name("left")
+        is_local = text(left) in self.known and text(left) not in self.constants
+        return iter([(left, inner.child_by_field_name("right"))]) if is_local else None
+
+    def _declared(self, node: Node) -> Iterator[tuple[Node | None, Node | None]]:
+        for one in named(node):
+            name, value = one.child_by_field_name("name"), one.child_by_field_name("value")
+            if text(node.child_by_field_name("kind")) == "const":
+                self.constants.add(text(name))
+            yield name, value
+
+    def leaves(self, node: Node) -> bool:
+        """See Passing."""
+        return node.type == "return_statement" and all(one.type in WRITTEN for one in named(node))
+
+    def swallows(self, node: Node) -> bool:
+        """`try { … } catch { }`."""
+        return node.type == "try_statement" and is_swallowed(node) and not LATER.search(node.text or b"")
+
+    def branch(self, node: Node) -> tuple[Node, Sequence[Node]] | None:
+        """See Passing."""
+        condition, inner = node.child_by_field_name("condition"), node.child_by_field_name("consequence")
+        if node.type != "if_statement" or condition is None or inner is None:
             return None
-        reasons.append(reason)
-    return next((one for one in ("ignored", "constant") if one in reasons), "no_check")
+        if node.child_by_field_name("alternative") is not None:
+            return None
+        return condition, list(named(inner)) if inner.type == "statement_block" else [inner]
 
-
-def _passes(node: Node) -> Passes | None:
-    """Why a statement is no failed check, and throws nothing; None if it may."""
-    if node.type == "try_statement":
-        return "ignored" if is_swallowed(node) and not LATER.search(node.text or b"") else None
-    inner = next(named(node), None)
-    if node.type == "empty_statement":
-        return "no_check"
-    if node.type != "expression_statement" or inner is None:
-        return None
-    if inner.type in WRITTEN:
-        return "no_check"
-    return "constant" if _is_true(inner) else None
+    def holds(self, node: Node) -> bool:
+        """`expect(1).toBe(1)`."""
+        inner = next(named(node), None) if node.type == "expression_statement" else None
+        return inner is not None and _is_true(inner)
 
 
 def _is_true(node: Node) -> bool:

@@ -8,6 +8,7 @@ from tree_sitter import Node
 
 from testlist.kit.bodies import MOST_FUNCTIONS, BodiesFact, BodyFact, CheckFact
 from testlist.kit.checking import Reading
+from testlist.kit.passing import settle
 from testlist.languages.jvm.checks_annotations import expected_errors
 from testlist.languages.jvm.checks_asserts import asserted
 from testlist.languages.jvm.checks_calls import Call, bare, call_of, chain, parts
@@ -55,8 +56,7 @@ def _body(function: Function, known: Origins, names: Names, quiet: dict[int, boo
         return None
     name = f"{function.name}({function.count})" if function.numbered in names.numbered else function.name
     found = reading.body(name, function.head, function.node)
-    if (passes := verdict(function, reading.checks, known, quiet)) is not None:
-        found["passes"] = passes
+    settle(found, verdict(function, reading.checks, known, quiet))
     return found
 
 

@@ -7,22 +7,34 @@ from tree_sitter import Node
 
 from testlist.kit.bodies import CheckFact, Passes
 from testlist.kit.checking import NOTHING
+from testlist.kit.passing import standing
 from testlist.languages.jvm.checks_annotations import annotations
-from testlist.languages.jvm.checks_calls import call_of, literal, parts, plain
-from testlist.languages.jvm.checks_functions import Function
+from testlist.languages.jvm.checks_calls import literal, parts, plain
+from testlist.languages.jvm.checks_functions import CLASSES, METHODS, Function
 from testlist.languages.jvm.checks_origins import CASE, Origins
+from testlist.languages.jvm.checks_statements import JvmPassing
 from testlist.languages.jvm.vocabulary_checks import LIBRARIES
 from testlist.sandbox.syntax import text
 
 #: annotations after which nothing more runs, and nothing else is expected
-HARMLESS: Final = frozenset({"Test", "DisplayName", "Override", "SuppressWarnings", "Suppress", "Order", "Tag"})
+HARMLESS: Final = frozenset(
+    {"Test", "DisplayName", "Override", "SuppressWarnings", "Suppress", "Order", "Tag", "Deprecated"}
+)
+#: others that a class may have, and other methods of it
+STILL: Final = HARMLESS | {
+    "ParameterizedTest", "ValueSource", "MethodSource", "CsvSource", "EnumSource", "NullSource", "EmptySource",
+    "NullAndEmptySource", "RepeatedTest", "Disabled", "Ignore", "TestFactory", "Timeout", "SafeVarargs", "Nested",
+    "DisplayNameGeneration", "JvmStatic", "JvmName", "Throws", "VisibleForTesting", "Nullable",
+}  # fmt: skip
 #: base classes of which nothing is known to run that may fail
 BASES: Final = frozenset({CASE, f"junit.framework.{CASE}"})
 #: what begins a letter by its number, which may be the end of a comment
 ESCAPE: Final = b"\\u"
 #: methods of JUnit 3 that run around its tests
 AROUND: Final = frozenset({"setUp", "tearDown", "runTest", "runBare", "run", "createResult", "suite"})
-METHODS: Final = frozenset({"method_declaration", "function_declaration"})
+FIELDS: Final = frozenset({"field_declaration", "property_declaration"})
+#: what the declaration of a field has besides its value
+DECLARING: Final = frozenset({"modifiers", "variable_declaration", "type_identifier"})
 BODIES: Final = frozenset({"class_body", "enum_class_body"})
 SUPERTYPES: Final = frozenset({"superclass", "super_interfaces", "delegation_specifiers", "type_parameters"})
 
@@ -38,22 +50,7 @@ def verdict(function: Function, checks: Sequence[CheckFact], known: Origins, qui
         return None
     if not _is_bare(function, known) or not all(_is_quiet(around, known, quiet) for around in function.classes):
         return None
-    statements = _statements(function.body)
-    if not statements:
-        return "empty"
-    is_held = all(_is_written_out(one, known) for one in statements) and len(checks) == len(statements)
-    return "constant" if is_held and all(check.get("idle") == "constant" for check in checks) else None
-
-
-def _is_written_out(statement: Node, known: Origins) -> bool:
-    """Whether a statement is one call of a library, or `assert`, and is given literals alone."""
-    inner = parts(statement)[0] if statement.type == "expression_statement" and parts(statement) else statement
-    call = call_of(inner)
-    if call is None:
-        return statement.type == "assert_statement" and all(literal(one) is not NOTHING for one in parts(statement))
-    is_plain = call.block is None and (call.owner is None or call.owner.type == "identifier")
-    is_library = known.is_certain(call.name, text(call.owner) if call.owner is not None else "")
-    return is_plain and is_library and all(literal(one) is not NOTHING for one in call.given)
+    return JvmPassing(known).verdict(_statements(function.body), standing(checks))
 
 
 def _statements(body: Node) -> list[Node]:
@@ -73,7 +70,7 @@ def _is_quiet(around: Node, known: Origins, quiet: dict[int, bool]) -> bool:
     """Whether a class runs nothing around its tests."""
     if around.id not in quiet:
         members = [one for child in parts(around) if child.type in BODIES for one in parts(child)]
-        is_plain = around.type == "class_declaration" and not any(True for _ in annotations(around))
+        is_plain = around.type == "class_declaration" and all(name in STILL for name, _ in annotations(around))
         quiet[around.id] = is_plain and _is_plain(around, known) and all(map(_is_member, members))
     return quiet[around.id]
 
@@ -86,12 +83,22 @@ def _is_harmless(node: Node, known: Origins) -> bool:
     )
 
 
-def _is_member(method: Node) -> bool:
-    """Whether a member of a class is a method that runs around no test."""
-    if method.type not in METHODS:
-        return False
-    names = {name for name, _ in annotations(method)}
-    return names <= HARMLESS and plain(method.child_by_field_name("name")) not in AROUND
+def _is_member(member: Node) -> bool:
+    """Whether a member of a class runs around no test: a method, a class, or a field whose value is written out."""
+    names = {name for name, _ in annotations(member)}
+    if member.type in METHODS:
+        return names <= STILL and plain(member.child_by_field_name("name")) not in AROUND
+    if member.type in FIELDS:
+        return names <= STILL and all(map(_is_value, parts(member)))
+    return member.type in CLASSES - {"companion_object"}
+
+
+def _is_value(part: Node) -> bool:
+    """Whether a part of the declaration of a field is no value, or one that is written out."""
+    if part.type == "variable_declarator":
+        value = part.child_by_field_name("value")
+        return value is None or literal(value) is not NOTHING
+    return part.type in DECLARING or part.type.endswith("_type") or literal(part) is not NOTHING
 
 
 def _is_plain(around: Node, known: Origins) -> bool:

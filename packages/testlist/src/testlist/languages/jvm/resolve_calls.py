@@ -1,8 +1,11 @@
 """Where a called name of a file in Java or Kotlin comes from: a class of the repository, by its folders."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
+
+from testlist.language import Candidate
+from testlist.paths import Paths
 
 #: `module/src/test/java/` before the folders of a package
 ROOT: Final = re.compile(r"(?P<module>(?:.*/)?)src/(?P<set>\w+)/(?P<language>java|kotlin)/")
@@ -11,8 +14,8 @@ SETS: Final = ("main", "test", "testFixtures", "commonMain", "commonTest", "jvmM
 SUFFIXES: Final = {"java": "java", "kotlin": "kt"}
 
 
-def home(path: str, called: str, imports: Mapping[str, str], paths: Collection[str]) -> tuple[str, str]:
-    """The file of the repository, and the name in it; two empty texts for what comes from elsewhere.
+def home(path: str, called: str, imports: Mapping[str, str], paths: Paths) -> Iterator[Candidate]:
+    """Where a called name comes from; nothing if it comes from elsewhere.
 
     imports: name -> where it is imported from, by dots.
     """
@@ -20,10 +23,12 @@ def home(path: str, called: str, imports: Mapping[str, str], paths: Collection[s
     parts = [*imports.get(head, head).split("."), *filter(None, rest.split("."))]
     place = next((place for place, part in enumerate(parts) if part[:1].isupper()), None)
     if place is None:
-        return "", ""
+        return
     stem, inner = "/".join(parts[: place + 1]), ".".join(parts[place:])
     stems = _imported(path, stem) if head in imports else _beside(path, stem)
-    return next(((file, inner) for one in stems for file in _files(one) if file in paths), ("", ""))
+    found = next((file for one in stems for file in _files(one) if file in paths), None)
+    if found is not None:
+        yield Candidate(found, inner, certain=True)
 
 
 def _files(stem: str) -> Iterator[str]:

@@ -9,8 +9,10 @@ from tree_sitter import Node
 
 from testlist.kit.bodies import MOST_FUNCTIONS, BodiesFact, BodyFact, CheckFact
 from testlist.kit.checking import Reading
+from testlist.kit.passing import settle
+from testlist.languages.php.checks_bases import bases_of, imports_of
 from testlist.languages.php.checks_bodies import walk
-from testlist.languages.php.checks_verdict import passes, surroundings
+from testlist.languages.php.checks_verdict import surroundings, verdict
 from testlist.languages.php.facts_calls import read, title_of
 from testlist.languages.php.facts_names import Names
 from testlist.model import Facts
@@ -35,15 +37,21 @@ def extract(source: bytes, language: str) -> Facts:  # noqa: ARG001 - the interf
     root = parse(source, PHP)
     reader = _Reader(source)
     found: BodiesFact = {"functions": list(islice(reader.functions(root, (), 0, alone=False), MOST_FUNCTIONS))}
+    found["imports"], found["bases"] = imports_of(reader.names), reader.bases
+    found["unit"] = f"\\{reader.names.namespace}"
     return {**found}
 
 
 class _Reader:
-    """State of one pass.  own: names of checks that the file declares itself; names: see Names, as they are so far."""
+    """State of one pass.  own: names of checks that the file declares itself; names: see Names, as they are so far.
+
+    bases: of its classes.
+    """
 
     def __init__(self, source: bytes) -> None:
         self.own = frozenset(found.decode() for found in OWN.findall(source))
         self.names = Names()
+        self.bases: dict[str, list[str]] = {}
         self.is_bare = surroundings(source)
 
     def functions(self, node: Node, around: tuple[str, ...], depth: int, *, alone: bool) -> Iterator[BodyFact]:
@@ -59,6 +67,7 @@ class _Reader:
                 continue
             elif child.type in CLASSES:
                 inner = (text(child.child_by_field_name("name")),)
+                self.bases[inner[0]] = bases_of(child, self.names)
                 is_alone = self.is_bare(child, self.names)
             elif child.type == "expression_statement" and _registers(child):
                 yield self.registered(child)
@@ -74,8 +83,8 @@ class _Reader:
         if body is not None:
             walk(body, reading, self.own, 0)
         found = reading.body(".".join((*around, text(head))), head, node)
-        if alone and body is not None and (why := passes(node, body)) is not None:
-            found["passes"] = why
+        if alone and body is not None:
+            settle(found, verdict(node, body, self.names, reading.checks))
         return found
 
     def registered(self, statement: Node) -> BodyFact:

@@ -1,21 +1,21 @@
 """Why a test of PHPUnit passes whatever the code does: said only where its file shows all that runs around it."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from tree_sitter import Node
 
-from testlist.kit.bodies import Passes
-from testlist.kit.checking import NOTHING
-from testlist.languages.php.checks_calls import arguments, asserted, is_own, links_of, literal, plain
+from testlist.kit.bodies import CheckFact, Passes
+from testlist.kit.passing import standing
+from testlist.languages.php.checks_statements import PhpPassing
 from testlist.languages.php.facts_names import Names
-from testlist.sandbox.syntax import line, named, text
+from testlist.sandbox.syntax import named, text
 
 #: a file with any of these may run more around its tests than they say, or ask more of them
 SURROUNDED: Final = re.compile(
     rb"\b(?:set_?up|tear_?down|assertPreConditions|assertPostConditions|run(?:Bare|Test)|invokeTestMethod|verifyMockObjects|__construct|__destruct|onNotSuccessful"
-    rb"|expectException|(?:Before|After)(?:Class)?\b|(?:Pre|Post)Condition\b|@before|@after)",
+    rb"|(?:Before|After)(?:Class)?\b|(?:Pre|Post)Condition\b|@before|@after)",
     re.IGNORECASE,
 )
 #: what a class of tests is, of which nothing more is known to run around them
@@ -76,7 +76,7 @@ def _is_written(value: Node, depth: int) -> bool:
     return depth < DEEPEST and all(_is_written(one, depth + 1) for one in named(value))
 
 
-def passes(method: Node, body: Node) -> Passes | None:
+def verdict(method: Node, body: Node, names: Names, checks: Sequence[CheckFact]) -> Passes | None:
     """Why a method of such a class passes; None where it may fail, or nobody knows."""
     marks = method.child_by_field_name("attributes")
     has_parameters = any(True for _ in named(method.child_by_field_name("parameters")))
@@ -84,10 +84,7 @@ def passes(method: Node, body: Node) -> Passes | None:
         return None
     if marks is not None and text(marks) != MARK:
         return None
-    statements = list(named(body))
-    if not statements:
-        return "empty"
-    return "constant" if all(map(_holds, statements)) else None
+    return PhpPassing(names).verdict(list(named(body)), standing(checks))
 
 
 def _above(method: Node) -> Iterator[Node]:
@@ -96,21 +93,3 @@ def _above(method: Node) -> Iterator[Node]:
     while above is not None and above.type == "comment":
         yield above
         above = above.prev_named_sibling
-
-
-def _holds(statement: Node) -> bool:
-    """Whether a statement is a check of literals that is known to hold, and is given nothing else."""
-    call = next(named(statement), None) if statement.type == "expression_statement" else None
-    if call is None:
-        return False
-    begin, links = links_of(call)
-    if call.type == "scoped_call_expression" and is_own(call.child_by_field_name("scope")):
-        name = plain(call)
-    elif len(links) == 1 and links[0].called and is_own(begin):
-        name = links[0].name
-    else:
-        return False
-    if any(literal(one) is NOTHING for one in arguments(call)):
-        return False
-    check = asserted(call, name, line(call))
-    return check is not None and check.get("idle") == "constant"

@@ -20,6 +20,7 @@ PHP: Final = Language(
         Format("phpunit.xml", "config_xml"),
         Format("php-bodies", "checks", syntax="php", lenient=True, on_demand=True),
     ),
+    calls="resolve_calls",
     depends="resolve_dependence",
     hints=Hints(
         imports=DOTTED,

@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 from tree_sitter import Node
 
 from testlist.kit.bodies import CheckFact, Passes
 from testlist.kit.checking import NOTHING, at
+from testlist.kit.passing import Passing
 from testlist.languages.python.checks_constants import is_true
 from testlist.languages.python.checks_expressions import arguments, asserted, bare, literal, values_of
 from testlist.languages.python.facts_values import dotted_of
@@ -65,11 +66,20 @@ def _is_plain(node: Node) -> bool:
     )
 
 
+class _Values(Passing):
+    """What is worked out from literals: a sum raises nothing if both sides are known to be numbers."""
+
+    def literal(self, node: Node) -> Any:
+        """See Passing."""
+        return literal(node)
+
+
 class _Reading:
     """The statements of one body, in their order."""
 
     def __init__(self) -> None:
         self.known: set[str] = set()  # names that were given a harmless value
+        self.values = _Values()
         self.constants = self.ignored = 0
 
     def verdict(self, statements: Sequence[Node]) -> Passes | None:
@@ -132,12 +142,14 @@ class _Reading:
         if not self._is_calm(value):
             return False
         self.known.add(text(target))
+        found = self.values.value(value)
+        self.values.known[text(target)] = NOTHING if found is None else found
         return True
 
     def _is_calm(self, node: Node) -> bool:
         """Whether an expression raises nothing."""
         node = bare(node)
-        if literal(node) is not NOTHING:
+        if literal(node) is not NOTHING or self.values.value(node) is not NOTHING:
             return True
         if node.type == "identifier":
             return text(node) in self.known

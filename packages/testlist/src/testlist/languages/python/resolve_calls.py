@@ -1,11 +1,14 @@
 """Where a called name of a Python file comes from."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from posixpath import normpath
 
+from testlist.language import Candidate
+from testlist.paths import Paths
 
-def home(path: str, called: str, imports: Mapping[str, str], paths: Collection[str]) -> tuple[str, str]:
-    """The file of the repository, and the name in it; two empty texts for what comes from elsewhere.
+
+def home(path: str, called: str, imports: Mapping[str, str], paths: Paths) -> Iterator[Candidate]:
+    """Where a called name comes from; nothing if it comes from elsewhere.
 
     imports: as `BodiesFact` has them.
     """
@@ -18,15 +21,15 @@ def home(path: str, called: str, imports: Mapping[str, str], paths: Collection[s
         # `from shop import cart` may mean a function of a package, or a module of it
         for tried, inner in ((module, [name, *rest]), (_inside(module, name), rest)) if name else ((module, rest),):
             if inner and (found := _file(path, tried, paths)):
-                return found, ".".join(inner)
-    return "", ""
+                yield Candidate(found, ".".join(inner), certain=True)
+                return
 
 
 def _inside(module: str, name: str) -> str:
     return f"{module}{name}" if module.endswith(".") or not module else f"{module}.{name}"
 
 
-def _file(path: str, module: str, paths: Collection[str]) -> str:
+def _file(path: str, module: str, paths: Paths) -> str:
     """The file of a module; empty if the repository has none."""
     plain = module.lstrip(".")
     dots = len(module) - len(plain)

@@ -23,6 +23,10 @@ from testlist.sandbox.syntax import line, named, text
 #: methods that check without a word after `assert`
 PLAIN: Final = {"assert": False, "refute": True, "assert_not": True}
 SHOULD: Final = "should"
+#: what an error's message is compared with
+MESSAGES: Final = frozenset({"string", "regex"})
+#: what joins two matchers, so that neither says alone what has to hold
+COMPOUND: Final = frozenset({"and", "or"})
 #: what a declaration is given first, and no matcher is; `be > 3` is one
 WORDS: Final = TITLES - {"binary"}
 
@@ -106,6 +110,8 @@ def _matched(call: Node, subject: Node | None, matcher: Node, *, negated: bool) 
     inner = matcher
     for _ in range(20):  # `be_within(1).of(3)`, `have_received(:a).with(b)`
         under = inner.child_by_field_name("receiver") if inner.type == "call" else None
+        if under is not None and text(inner.child_by_field_name("method")) in COMPOUND:
+            return _made(call, "custom", subject, matcher, negated=negated)
         if under is None:
             break
         inner = under
@@ -117,6 +123,9 @@ def _matched(call: Node, subject: Node | None, matcher: Node, *, negated: bool) 
     if relation == "called" and inner is not matcher and text(matcher.child_by_field_name("method")) == "with":
         relation, expected = "called_with", at(arguments(matcher), 0)
     check = _made(call, relation, subject, expected, negated=negated != (name in FALSE_MATCHERS))
+    if relation == "raises" and expected is not None and expected.type in MESSAGES:
+        check["message"] = check.pop("expected")
+        check.pop("value", None)
     if relation == "approximate" and inner is not matcher:
         check["tolerance"] = said(expected)
         check.pop("value", None)

@@ -16,6 +16,7 @@ RUBY: Final = Language(
         ),
     ),
     formats=(Format("ruby-bodies", "checks", syntax="ruby", on_demand=True),),
+    calls="resolve_calls",
     depends="resolve_dependence",
     hints=Hints(
         imports=rb"""^[ \t]*+require(?:_relative)?[ \t(]++["'](?P<import>[^"'\n]++)["']""",

@@ -29,7 +29,7 @@ ASSERTS: Final[dict[str, Meaning]] = {
     "raise": Meaning("raises", None, 0),
     "nothing_raised": Meaning("raises", None, None),
     "throws": Meaning("raises", None, 0),
-    "predicate": Meaning("truthy", 0, None),
+    "predicate": Meaning("custom", 0, 1),
     "operator": Meaning("custom", 0, 2),
     "true": Meaning("truthy", 0, None),
     "false": Meaning("truthy", 0, None),
@@ -49,7 +49,7 @@ MUST: Final[dict[str, str]] = {
     "equal": "equal", "be_nil": "none", "be_empty": "empty", "include": "contains", "match": "matches",
     "be_same_as": "identical", "be_kind_of": "type",
     "be_instance_of": "type", "respond_to": "has", "raise": "raises", "be_close_to": "approximate",
-    "be_within_delta": "approximate", "be": "truthy",
+    "be_within_delta": "approximate",
 }  # fmt: skip
 #: what a check of RSpec begins with, and the words that hold its matcher -> whether they turn it
 SUBJECTS: Final = frozenset({"expect", "is_expected", "expect_any_instance_of"})

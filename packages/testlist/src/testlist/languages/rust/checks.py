@@ -11,8 +11,11 @@ from tree_sitter import Node
 
 from testlist.kit.bodies import MOST_FUNCTIONS, BodiesFact, BodyFact, CheckFact
 from testlist.kit.checking import made, said
+from testlist.kit.passing import settle, standing
 from testlist.languages.rust.checks_conditions import COMMENTS, inner, literal
-from testlist.languages.rust.checks_tokens import TREE, arguments_of, block_of, last_of, made_by, tree_of
+from testlist.languages.rust.checks_tokens import TREE, block_of, last_of, made_by, tree_of
+from testlist.languages.rust.checks_uses import uses
+from testlist.languages.rust.checks_verdict import RustPassing
 from testlist.languages.rust.checks_walk import DEEPEST, MACRO, Walk
 from testlist.languages.rust.facts import PLAIN
 from testlist.model import Facts
@@ -33,8 +36,6 @@ TEST: Final = re.compile(rb"(?:::|[{,]|\bas\b)\s*+test\s*+[,;}]")
 MACROS: Final = re.compile(rb"(?:::|[{,]|\bas\b)\s*+(?:debug_)?assert(?:_eq|_ne)?\s*+[,;}]")
 #: functions that run before and after everything else
 BEFORE: Final = re.compile(rb"#\[(?:\w++::)?[cd]tor\b")
-#: macros whose checks of literals are known to hold or not
-CONSTANT: Final = frozenset({"assert", "assert_eq", "assert_ne", "debug_assert", "debug_assert_eq", "debug_assert_ne"})
 
 
 def extract(source: bytes, language: str) -> Facts:  # noqa: ARG001 - the interface has it
@@ -43,9 +44,10 @@ def extract(source: bytes, language: str) -> Facts:  # noqa: ARG001 - the interf
     imports = b"".join(IMPORT.findall(source))
     reader = _Reader(own, apart=APART.search(source) is not None, has_macros=MACROS.search(imports) is not None)
     around = _Around(quiet=not TEST.search(imports) and not BEFORE.search(source))
-    functions = list(islice(reader.items(parse(source, RUST), around, 0), MOST_FUNCTIONS))
+    root = parse(source, RUST)
+    functions = list(islice(reader.items(root, around, 0), MOST_FUNCTIONS))
     _tell_apart(functions, reader.modules)
-    found: BodiesFact = {"functions": functions}
+    found: BodiesFact = {"functions": functions, "imports": uses(root)}
     return {**found}
 
 
@@ -124,22 +126,11 @@ class _Reader:
         found = walk.body(f"{around.owner}.{title}" if around.owner else title, name, node)
         is_bare = around.quiet and "test" in words and not inner(node.child_by_field_name("parameters"))
         if is_bare and HARMLESS.issuperset(words):
-            if not statements:
-                found["passes"] = "empty"
-            elif all(map(self._is_constant, statements)) and all("idle" in one for one in found["checks"]):
-                found["passes"] = "constant"
+            passing = RustPassing(self.own, has_macros=self.has_macros)
+            settle(found, passing.verdict(statements, standing(walk.checks)))
         self.modules.append(around.modules)
         yield found
         yield from self.items(block, _Around(around.modules, "", test=True, inside=True), depth + 1)
-
-    def _is_constant(self, statement: Node) -> bool:
-        """Whether a statement is a check of what is written out, and is given no text to make."""
-        macro = next(named(statement), statement) if statement.type == "expression_statement" else statement
-        tree = tree_of(macro) if macro.type == MACRO else None
-        name = text(macro.child_by_field_name("macro")).removeprefix("std::")
-        if tree is None or name not in CONSTANT or f"{name}!" in self.own or self.has_macros:
-            return False
-        return all(one.type.endswith("_literal") for one in arguments_of(tree))
 
     def _macro(self, node: Node, around: _Around) -> BodyFact:
         """What a macro of the file makes."""

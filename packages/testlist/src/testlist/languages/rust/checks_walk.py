@@ -18,7 +18,7 @@ from testlist.languages.rust.checks_conditions import (
 )
 from testlist.languages.rust.checks_macros import checks_of, is_check, is_known
 from testlist.languages.rust.checks_tokens import TREE, arguments_of, block_of, last_of, matched, tree_of
-from testlist.languages.rust.vocabulary_checks import ERRORS, OTHERS, PANICS, PATTERNS
+from testlist.languages.rust.vocabulary_checks import ERRORS, OTHERS, PANICS, PATTERNS, PLAIN_MACROS
 from testlist.sandbox.syntax import line, named, text
 
 #: deeper trees are given up; what is parsed apart counts as some levels, as it is parsed again for each
@@ -90,6 +90,8 @@ class Walk(Reading):
                 self.add(check)
             self.apart(given, tree, depth)
         else:
+            if name not in PLAIN_MACROS:
+                self.calls[f"{name}!"] = None  # of another file, perhaps
             self.tokens(tree, depth + 1)
 
     def tokens(self, tree: Node, depth: int) -> None:

@@ -16,6 +16,7 @@ RUST: Final = Language(
         ),
     ),
     formats=(Format("cargo.toml", "config_manifest"), Format("rust-bodies", "checks", syntax="rust", on_demand=True)),
+    calls="resolve_calls",
     hints=Hints(
         imports=DOTTED,
         texts=SLASHES,

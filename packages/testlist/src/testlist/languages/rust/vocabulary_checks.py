@@ -105,3 +105,9 @@ OPERATORS: Final[dict[str, tuple[str, bool]]] = {
 }  # fmt: skip
 #: an order that must not hold -> what has to
 OPPOSITES: Final = {"less": "greater_equal", "less_equal": "greater", "greater": "less_equal", "greater_equal": "less"}
+#: macros of the language that check nothing
+PLAIN_MACROS: Final = PANICS | frozenset({
+    "vec", "format", "println", "print", "eprintln", "eprint", "write", "writeln", "concat", "stringify", "env",
+    "include_str", "include_bytes", "include", "option_env", "cfg", "line", "file", "column", "module_path", "dbg",
+    "format_args", "matches", "thread_local", "compile_error",
+})  # fmt: skip

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final
@@ -10,16 +10,19 @@ from typing import Final
 from tree_sitter import Node
 
 from testlist.kit.bodies import MOST_FUNCTIONS, BodiesFact, BodyFact, Passes
-from testlist.languages.swift.checks_calls import arguments, name_of
+from testlist.kit.passing import settle, standing
+from testlist.languages.swift.checks_bases import bases_of
 from testlist.languages.swift.checks_functions import statements_of
+from testlist.languages.swift.checks_verdict import SwiftPassing, is_written
 from testlist.languages.swift.checks_walk import Walk
 from testlist.model import Facts
 from testlist.sandbox.syntax import line, named, parse, text
 
 SWIFT: Final = "swift"
+TYPE: Final = "class_declaration"
 #: a file with any of these may run more around its tests than they say
 SURROUNDED: Final = re.compile(
-    rb"\b(?:setUp|tearDown|setUpWithError|tearDownWithError|init|deinit|invokeTest|performTest|addTeardownBlock"
+    rb"\b(?:setUp|tearDown|setUpWithError|tearDownWithError|invokeTest|performTest|addTeardownBlock"
     rb"|continueAfterFailure|TestScoping|SuiteTrait|TestTrait)\b"
 )
 NIMBLE: Final = re.compile(rb"\bimport\s+Nimble\b")
@@ -30,14 +33,15 @@ MEMBERS: Final = frozenset({"function_declaration", "class_declaration", "typeal
 ATTRIBUTES: Final = frozenset({"@MainActor", "@Suite", "@objcMembers"})
 #: properties that are worked out when somebody asks for them
 LATER: Final = frozenset({"lazy", "static", "class"})
-#: functions whose checks of literals are known to hold or not
-CONSTANT: Final = frozenset({"XCTAssert", "XCTAssertTrue", "XCTAssertFalse", "XCTAssertEqual", "XCTAssertNotEqual"})
-WRITTEN: Final = frozenset({"line_string_literal", "integer_literal", "boolean_literal"})
 
 
 def extract(source: bytes, language: str) -> Facts:  # noqa: ARG001 - the interface has it
     """Read one file: a BodiesFact."""
-    found = [*islice(_functions(parse(source, SWIFT), (), 0, alone=True), MOST_FUNCTIONS)]
+    root = parse(source, SWIFT)
+    plain = frozenset(
+        text(one.child_by_field_name("name")) for one in named(root) if one.type == TYPE and _is_plain(one)
+    )
+    found = [*islice(_functions(root, (), 0, plain, alone=True), MOST_FUNCTIONS)]
     methods: dict[str, set[str]] = {}
     for one in found:
         methods.setdefault(".".join(one.types), set()).add(one.name)
@@ -46,17 +50,17 @@ def extract(source: bytes, language: str) -> Facts:  # noqa: ARG001 - the interf
     bodies: list[BodyFact] = []
     for one in found:
         own = frozenset(methods[".".join(one.types)]) if one.types else frozenset[str]()
-        walk = Walk(own=own, near=frozenset(methods.get("", ())), nimble=nimble)
+        walk = Walk(own=own, near=frozenset(methods.get("", ())), typed=bool(one.types), nimble=nimble)
         walk.node(one.body)
         around = ".".join(one.types)
         if alike[one.types, one.name] > 1:
             around = f"{around}({line(one.node)})"  # which of them a call means is not known
         name = f"{around}.{one.name}" if around else one.name
         body = walk.body(name, one.node.child_by_field_name("name") or one.node, one.node)
-        if alone and one.alone and (passes := _passes(one, body)):
-            body["passes"] = passes
+        if alone and one.alone:
+            settle(body, _passes(one, body))
         bodies.append(body)
-    facts: BodiesFact = {"functions": bodies}
+    facts: BodiesFact = {"functions": bodies, "bases": bases_of(root)}
     return {**facts}
 
 
@@ -71,20 +75,26 @@ class _Function:
     alone: bool
 
 
-def _functions(block: Node, types: tuple[str, ...], depth: int, *, alone: bool) -> Iterator[_Function]:
-    """Functions of a file and its types, also those that stand in other functions."""
+def _functions(
+    block: Node, types: tuple[str, ...], depth: int, plain: frozenset[str], *, alone: bool
+) -> Iterator[_Function]:
+    """Functions of a file and its types, also those that stand in other functions.
+
+    plain: types of the file that run nothing when they are made, so that their extensions may hold tests too.
+    """
     for node in named(block) if depth < DEEPEST else ():
         body = node.child_by_field_name("body")
         if node.type == "function_declaration" and body is not None:
             yield _Function(node, text(node.child_by_field_name("name")).strip("`"), types, body, alone)
             for statements in named(body):
-                yield from _functions(statements, types, depth + 1, alone=False)
-        elif node.type == "class_declaration" and body is not None:
+                yield from _functions(statements, types, depth + 1, plain, alone=False)
+        elif node.type == TYPE and body is not None:
             names = re.sub(r"<.*", "", text(node.child_by_field_name("name")), flags=re.DOTALL).split(".")
             inner = (*types, *(one.strip("` \n") for one in names))
-            yield from _functions(body, inner, depth + 1, alone=alone and _is_plain(node))
+            is_plain = _is_plain(node) or _extends(node, plain)
+            yield from _functions(body, inner, depth + 1, plain, alone=alone and is_plain)
         elif node.type == "ERROR":
-            yield from _functions(node, types, depth + 1, alone=False)
+            yield from _functions(node, types, depth + 1, plain, alone=False)
 
 
 def _is_plain(node: Node) -> bool:
@@ -96,6 +106,14 @@ def _is_plain(node: Node) -> bool:
     return is_bare and all(map(_is_quiet, named(node.child_by_field_name("body"))))
 
 
+def _extends(node: Node, plain: frozenset[str]) -> bool:
+    """Whether it is an extension of such a type, and asks for no protocol."""
+    is_extension = text(node.child_by_field_name("declaration_kind")) == "extension"
+    is_bare = not any(one.type == "inheritance_specifier" for one in named(node)) and not _modifiers(node)
+    is_known = is_extension and is_bare and text(node.child_by_field_name("name")) in plain
+    return is_known and all(map(_is_quiet, named(node.child_by_field_name("body"))))
+
+
 def _is_quiet(member: Node) -> bool:
     """Whether a member of a type is none of its base, and no property but of a value that is written or made later."""
     modifiers, value = _modifiers(member), member.child_by_field_name("value")
@@ -105,12 +123,7 @@ def _is_quiet(member: Node) -> bool:
         return member.type in MEMBERS
     if any(one.startswith("@") for one in modifiers):
         return False
-    return value is None or _is_written(value) or any(one in LATER for one in modifiers)
-
-
-def _is_written(value: Node) -> bool:
-    """Whether a value is a literal with nothing in it that is worked out."""
-    return value.type in WRITTEN and b"\\(" not in (value.text or b"")
+    return value is None or is_written(value) or any(one in LATER for one in modifiers)
 
 
 def _modifiers(node: Node) -> list[str]:
@@ -118,26 +131,13 @@ def _modifiers(node: Node) -> list[str]:
 
 
 def _passes(function: _Function, body: BodyFact) -> Passes | None:
-    """Why a test passes whatever the code does: it is empty, or checks what is written there."""
+    """Why a test passes whatever the code does; None if it may fail, or if nobody knows."""
     node = function.node
     modifiers = _modifiers(node)
     is_test = function.name.startswith("test") and not modifiers and len(function.types) == 1
     is_marked = all(re.fullmatch(r'@Test(?:\("[^"\\]*"\))?', one) for one in modifiers) and bool(modifiers)
     if not (is_test or is_marked) or any(child.type == "parameter" for child in named(node)):
         return None
-    statements = statements_of(function.body)
-    if not statements:
-        return "empty"
-    is_constant = _are_constant(statements) and len(body["checks"]) == len(statements)
-    return "constant" if is_constant and all("idle" in one for one in body["checks"]) else None
-
-
-def _are_constant(statements: Sequence[Node]) -> bool:
-    """Whether each statement is a check of literals that is given nothing else."""
-    for one in statements:
-        if one.type != "call_expression" or name_of(one) not in CONSTANT:
-            return False
-        values = [argument.value for argument in arguments(one)]
-        if not all(map(_is_written, values)):
-            return False
-    return True
+    statements = [child for child in statements_of(function.body) if "comment" not in child.type]
+    has_check = standing(body["checks"])
+    return SwiftPassing(has_check).verdict(statements, has_check)

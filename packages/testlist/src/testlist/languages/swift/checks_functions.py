@@ -44,7 +44,7 @@ def called(call: Node) -> Iterator[CheckFact]:
         count = next((one for one in given if one.label == "expectedCount"), None)
         subject = given[0] if given and given[0].label == "" and given[0].value.type != CLOSURE else None
         yield made(where, "called", side(subject), side(count), literal=literal)
-    elif name.startswith(OTHERS) and name not in NO_CHECKS and "." not in name:
+    elif OTHERS.match(name) and name not in NO_CHECKS and "." not in name:
         yield made(where, "custom", side(at(given, 0)), side(at(given, 1)), literal=literal)
 
 

@@ -24,10 +24,14 @@ PLAIN: Final = frozenset({"statements", "function_body", *WORDS})
 
 @dataclass(slots=True)
 class Walk(Reading):
-    """One body.  own, near: functions of the type around it and of the file; nimble: the file has Nimble."""
+    """One body.  own, near: functions of the type around it and of the file; nimble: the file has Nimble.
+
+    typed: it is a method, so that a name alone may mean one of a base.
+    """
 
     own: frozenset[str] = frozenset()
     near: frozenset[str] = frozenset()
+    typed: bool = False
     nimble: bool = False
 
     def node(self, node: Node, depth: int = 0) -> None:
@@ -60,7 +64,7 @@ class Walk(Reading):
             del self.checks[before:]  # a function of the repository says itself what it checks
             self.calls[f"self.{name}" if name in self.own else name] = None
         elif name and len(self.checks) == before:
-            self.calls[name] = None
+            self.calls[f"self.{name}" if self.typed and "." not in name else name] = None
 
     def _fails(self, statements: Sequence[Node]) -> bool:
         """Whether one of some statements fails the test."""

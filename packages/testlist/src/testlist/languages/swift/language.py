@@ -16,6 +16,7 @@ SWIFT: Final = Language(
         ),
     ),
     formats=(Format("swift-bodies", "checks", syntax="swift", on_demand=True),),
+    calls="resolve_calls",
     depends="resolve_dependence",
     hints=Hints(
         imports=DOTTED,

@@ -1,5 +1,6 @@
 """Names of checks in Swift: functions of XCTest and of libraries around it, and matchers of Nimble."""
 
+import re
 from typing import Final, NamedTuple
 
 
@@ -35,7 +36,7 @@ FUNCTIONS: Final[dict[str, Meaning]] = {
     **dict.fromkeys(("assertMacro", "assertMacroExpansion"), Meaning("custom")),
 }
 #: how other functions that check something begin
-OTHERS: Final = ("XCTAssert", "assert", "Assert")
+OTHERS: Final = re.compile(r"(?:XCTA|A|a)ssert(?![a-z])")
 #: functions of the language, which end the program, and of libraries that only prepare
 NO_CHECKS: Final = frozenset({"assertionFailure", "assert"})
 #: macros of Swift Testing

@@ -1,0 +1,1 @@
+"""Bats: tests of shell scripts, as its preprocessor finds them."""
