@@ -28,7 +28,7 @@ _ENUMS = """
     SELECT format('enum %s', typname), string_agg(enumlabel, ' ' ORDER BY enumsortorder)
       FROM pg_type JOIN pg_enum ON enumtypid = pg_type.oid GROUP BY typname"""
 _FUNCTIONS = """
-    SELECT format('function %s', proname), pg_get_functiondef(oid)
+    SELECT format('function %s(%s)', proname, pg_get_function_identity_arguments(oid)), pg_get_functiondef(oid)
       FROM pg_proc WHERE pronamespace = 'public'::regnamespace"""
 _TRIGGERS = """
     SELECT format('trigger %s.%s', tgrelid::regclass, tgname), pg_get_triggerdef(oid)
