@@ -42,7 +42,7 @@ class Reading:
             yield self.row(fact, suites, tags | self.telling(fact.get("tags", ())))
 
     def telling(self, tags: Collection[str]) -> frozenset[str]:
-        """Those of some tags that make a difference; a file may have very many."""
+        """Tags that make a difference; a file may have very many others."""
         names = self.expression.names if self.expression is not None else frozenset[str]()
         meant, depends = self.runner.meant, self.runner.depends
         return frozenset(tag for tag in tags if tag in names or tag in meant or depends(tag))

@@ -25,7 +25,7 @@ class RunnerScope(DefaultScope):
         return self.resolver.wants(path) and self.resolver.runner(path) == self.runner.name
 
     def claim(self, path: str, facts: Facts) -> Claim | None:  # noqa: ARG002 - the interface has it
-        """Those with scenarios."""
+        """Files with scenarios are its own."""
         return Claim(self.signal) if shape(facts).get("scenarios") else None
 
     def tests(self, owned: Sequence[str], facts: FactsByPath) -> Iterable[Test]:
