@@ -84,7 +84,7 @@ AROUND: Final[Mapping[str, tuple[str, ...]]] = {
         r"^ {2,4}(?:private |static |fileprivate )*(?:let|var) .*=.*\(",
     ),
     "cpp": (
-        r"SetUp|TearDown|FIXTURE|TEST_F|Environment|[lL]istener|\bdecorator\b|BOOST_GLOBAL",
+        r"SetUp|TearDown|FIXTURE|TEST_F|Environment|Listener|listener|\bdecorator\b|BOOST_GLOBAL",
         r"#define (?:CHECK|EXPECT|TEST|REQUIRE)",
     ),
 }

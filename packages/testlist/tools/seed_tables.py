@@ -110,8 +110,8 @@ JAVA: Final = Bodies(
         "narrow": f"try {{\n    {BODY}\n}} catch (Exception e) {{\n}}",
     },
     [
-        (r"\bAssertions\.assert[TE]", ("Assertions.assertEquals(1, 1);", "Assertions.assertTrue(true);")),
-        (r"\bAssert\.assert[TE]", ("Assert.assertEquals(1, 1);", "Assert.assertTrue(true);")),
+        (r"\bAssertions\.assert(?:True|Equals)", ("Assertions.assertEquals(1, 1);", "Assertions.assertTrue(true);")),
+        (r"\bAssert\.assert(?:True|Equals)", ("Assert.assertEquals(1, 1);", "Assert.assertTrue(true);")),
         (r"\bassertEquals\(", ("assertEquals(1, 1);",)),
         (r"\bassertTrue\(", ("assertTrue(true);",)),
         (r"\bassertThat\((?:[^;]|\n)*\)\s*\.is", ("assertThat(true).isTrue();", "assertThat(1).isEqualTo(1);")),

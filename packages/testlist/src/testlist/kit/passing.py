@@ -18,7 +18,7 @@ from testlist.sandbox.syntax import end_line, line, text
 #: a value that is known to be there, and not which one it is
 SOME: Final = object()
 #: what a statement does: nothing, a check that holds, a check whose failure is caught, or the end of the test
-Told = Literal["nothing", "constant", "ignored", "leaves"]
+Effect = Literal["nothing", "constant", "ignored", "leaves"]
 #: operators of two numbers, two truths, and two texts
 NUMBERS: Final[Mapping[str, Callable[[int, int], Any]]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "==": operator.eq, "!=": operator.ne,
@@ -73,9 +73,9 @@ class Passing:
         """Why a test passes; None if it may fail, or if nobody knows.  has_check: whether one stands in a node."""
         if not statements:
             return "empty"
-        reasons: set[Told] = set()
+        reasons: set[Effect] = set()
         for number, node in enumerate(statements):
-            if (what := self.told(node)) is None:
+            if (what := self.effect(node)) is None:
                 return None
             if what == "leaves" and any(map(has_check, statements[number + 1 :])):
                 return "unreachable"
@@ -84,7 +84,7 @@ class Passing:
             reasons.add(what)
         return "ignored" if "ignored" in reasons else "constant" if "constant" in reasons else "no_check"
 
-    def told(self, node: Node) -> Told | None:
+    def effect(self, node: Node) -> Effect | None:
         """What a statement does; None if it may fail, or if nobody knows."""
         if self.leaves(node):
             return "leaves"
@@ -97,7 +97,7 @@ class Passing:
         pairs = self.given(node)
         return "nothing" if pairs is not None and all(self._learn(*pair) for pair in pairs) else None
 
-    def _branched(self, condition: Node, inner: Sequence[Node]) -> Told | None:
+    def _branched(self, condition: Node, inner: Sequence[Node]) -> Effect | None:
         value = self.value(condition)
         if value is False:
             return "constant"
