@@ -125,7 +125,6 @@ class _Run:
                 for one, blob_id in files.of(path):
                     self.note(one, blob_id)
         self.unread = Counter(filter(None, map(unread_language_of, self.listed)))
-        self.blobs = dict(self.listed)
         self.leave_out_copies()
 
     def note(self, path: str, blob_id: str) -> None:
@@ -141,9 +140,10 @@ class _Run:
 
     def leave_out_copies(self) -> None:
         """Forget files of test libraries that came with their own tests."""
-        folders = copies(self.blobs)
-        for path in [path for path in self.blobs if is_copied(path, folders)] if folders else ():
-            del self.blobs[path]
+        folders = copies(self.listed)
+        copied = {path for path in self.listed if is_copied(path, folders)} if folders else set[str]()
+        self.blobs = {path: one for path, one in self.listed.items() if path not in copied} if copied else self.listed
+        for path in copied:
             self.languages.pop(path, None)
 
     def project(self, earlier: Earlier | None) -> Project:

@@ -13,7 +13,7 @@ from testlist.model import Basis, FileInventory, Folder, Inventory, ReadFiles, T
 from testlist.version import PARSER_VERSION
 
 LEVEL: Final = 1  # of compression: three times smaller, and as fast as the disk
-#: letters of paths, titles and hints of an inventory that is packed: one of 500,000 tests has about 50 million
+#: letters of paths, titles and hints of an inventory that is packed; more would take hundreds of MB on the way
 MOST_LETTERS: Final = 60_000_000
 
 #: path -> its number

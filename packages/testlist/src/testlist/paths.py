@@ -6,6 +6,8 @@ from functools import cached_property
 from itertools import takewhile
 from typing import Final
 
+from testlist.project import folder_of, folders_of
+
 #: a name that stands for more files than this says nothing
 NAMESAKES: Final = 50
 
@@ -34,13 +36,7 @@ class Paths:
     @cached_property
     def folders(self) -> frozenset[str]:
         """Every folder with files, and those around it, but the root."""
-        found: set[str] = set()
-        for path in self.blobs:
-            folder = path.rpartition("/")[0]
-            while folder and folder not in found:
-                found.add(folder)
-                folder = folder.rpartition("/")[0]
-        return frozenset(found)
+        return folders_of(self.blobs) - {""}
 
     def ending(self, end: str, path: str) -> list[str]:
         """Files whose path ends so, whatever the case, those with the most folders in common with a path first."""
@@ -50,8 +46,8 @@ class Paths:
         return sorted(found, key=lambda one: (-common(one, path), one))
 
     def nearest(self, end: str, path: str) -> str:
-        """The one of these with the most folders in common with a path; empty for none, and for several."""
-        key = end, path.rpartition("/")[0]
+        """The file with this end that has the most folders in common with a path; empty for none, and for several."""
+        key = end, folder_of(path)
         if key not in self.known:
             found = self.ending(end, path)
             is_one = len(found) == 1 or (found and common(found[0], path) > common(found[1], path))

@@ -1,6 +1,6 @@
 """What is known of a commit before its tests are read: its paths and its runner configuration."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -36,13 +36,7 @@ class Project:
     @cached_property
     def folders(self) -> frozenset[str]:
         """Every folder, the root as an empty name."""
-        found: set[str] = {""}
-        for path in self.blobs:
-            folder = folder_of(path)
-            while folder not in found:
-                found.add(folder)
-                folder = folder_of(folder)
-        return frozenset(found)
+        return folders_of(self.blobs)
 
     def alone(self) -> "Project":
         """The commit for the frameworks of another language, which share nothing with those of this one."""
@@ -63,6 +57,17 @@ class Project:
         """Configuration files of these names, shallowest first."""
         found = (path for path in self.configs if path.rpartition("/")[2] in names)
         return iter(sorted(found, key=lambda path: (path.count("/"), path)))
+
+
+def folders_of(paths: Iterable[str]) -> frozenset[str]:
+    """Every folder of some files, the root as an empty name."""
+    found: set[str] = {""}
+    for path in paths:
+        folder = folder_of(path)
+        while folder not in found:
+            found.add(folder)
+            folder = folder_of(folder)
+    return frozenset(found)
 
 
 def folder_of(path: str) -> str:

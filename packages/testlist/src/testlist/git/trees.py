@@ -1,6 +1,6 @@
 """The files of a commit: its folders are read level by level and hashed, then walked in git's order.
 
-A folder that an earlier commit had under the same path is not read again: it is told as one leaf.
+A folder that an earlier commit had under the same path is not read again: it is one leaf.
 """
 
 import re
@@ -97,11 +97,8 @@ class Trees:
 
     def _bring(self, path: bytes, rows: list[Row]) -> None:
         """Read the folders that stand in another place than they did, all of one folder together."""
-        if self.earlier:
-            moved = {row[2] for row in rows if row[0] in FOLDERS and row[2] not in self.known}
-            if moved:
-                moved -= {row[2] for row in rows if row[2] in moved and self._known_of(path + row[1] + b"/", row[2])}
-            self._load(moved)
+        unread = [row for row in rows if row[0] in FOLDERS and row[2] not in self.known]
+        self._load({tree for _, name, tree in unread if self._known_of(path + name + b"/", tree) is None})
 
     def _close(self, folder: _Open) -> None:
         if (shown := _shown(folder.path)) is not None:
@@ -160,8 +157,6 @@ class Trees:
             raise _too_large("too many folders")
 
     def _rows(self, object_id: bytes) -> list[Row]:
-        if object_id not in self.known:  # it stands in another place than it did
-            self._load({object_id})
         content = self.known[object_id]
         rows: list[Row] = ROW[len(object_id)].findall(content)
         if sum(len(mode) + len(name) for mode, name, _ in rows) + len(rows) * (len(object_id) + 2) != len(content):

@@ -10,7 +10,7 @@ from testlist.languages.bats.facts_headings import FUNCTION
 from testlist.languages.bats.shape import BatsFacts, TestFact
 from testlist.model import Facts
 
-#: what runs before each test, or before all of them
+#: functions that run before each test, or once before all tests
 SETUPS: Final = frozenset({"setup", "setup_file"})
 TAGS: Final = re.compile(r"[ \t]*+#[ \t]*+bats[ \t]++(test|file)_tags=(.*)")
 FOCUS: Final = "bats:focus"

@@ -1,17 +1,7 @@
 """What the rows of a Bats file depend on: its own facts alone."""
 
-from testlist.kit.dependence import no_links
-from testlist.model import Facts
+from testlist.kit.dependence import no_links, nothing
 
-
-def leads(facts: Facts) -> object:  # noqa: ARG001 - the interface has it
-    """Nothing: candidates are all that is read."""
-    return None
-
-
-def outline(facts: Facts) -> object:  # noqa: ARG001 - the interface has it
-    """Nothing: no file has anything from another."""
-    return None
-
-
+leads = nothing
+outline = nothing
 links = no_links
