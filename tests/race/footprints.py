@@ -11,8 +11,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-_TARGETS = re.compile(r"\b(?:INSERT INTO|UPDATE|DELETE FROM)\s+(\w+)", re.IGNORECASE)
-_LOCKED = re.compile(r"\bFOR (?:NO KEY )?(?:UPDATE|SHARE|KEY SHARE)\b(?: OF (\w+))?", re.IGNORECASE)
+_TARGETS = re.compile(r"\b(INSERT INTO|UPDATE|DELETE FROM)\s+(\w+)", re.IGNORECASE)
+_LOCKED = re.compile(r"\bFOR (?:NO KEY )?(UPDATE|SHARE|KEY SHARE)\b(?: OF (\w+))?", re.IGNORECASE)
+#: As `pg_trigger.tgtype` has them.
+_INSERT, _DELETE, _UPDATE = 4, 8, 16
+#: An INSERT may come to an UPDATE where it has a conflict.
+_ACTS = {"INSERT INTO": (_INSERT, _UPDATE), "DELETE FROM": (_DELETE,), "UPDATE": (_UPDATE,)}
 _OPAQUE = re.compile(r"\b(TRUNCATE|EXECUTE|LOCK TABLE|MERGE)\b", re.IGNORECASE)
 _PLAIN_INSERT = re.compile(r"INSERT INTO (\w+)[^;]*?\bVALUES\b", re.IGNORECASE)
 _WORDS = re.compile(r"[a-z_]+")
@@ -29,8 +33,8 @@ ENDS = frozenset({"COMMIT", "ROLLBACK"})
 
 @dataclass(frozen=True)
 class Footprint:
-    """Tables.  reads: also those it writes; locks: where it may wait for another, or another for it; shares: rows kept
-    from vanishing by foreign keys; writes: seen by others from the commit on.  ends: a COMMIT or ROLLBACK.
+    """Tables.  reads: also those it writes; locks: where it may wait for another, or another for it; shares: of rows that
+    several may lock at once, as foreign keys do; writes: seen by others from the commit on.  ends: a COMMIT or ROLLBACK.
     """
 
     reads: frozenset[str] = frozenset()
@@ -72,7 +76,7 @@ class Catalogue:
         self._views = {name: (definition, tables) for name, definition, tables in self._ask(_VIEWS)}
         self._bodies = dict(self._ask(f"SELECT proname, prosrc FROM pg_proc WHERE pronamespace = {schema}"))
         self._triggers = self._ask("""
-            SELECT c.relname, p.prosrc FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
+            SELECT c.relname, p.prosrc, t.tgtype::integer FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
               JOIN pg_proc p ON p.oid = t.tgfoid WHERE NOT t.tgisinternal""")
         self._keys = self._ask("""
             SELECT conrelid::regclass::text, confrelid::regclass::text FROM pg_constraint WHERE contype = 'f'""")
@@ -81,35 +85,63 @@ class Catalogue:
         """Of one statement with its parameters.  held: what its transaction has written or locked before."""
         if statement.startswith(("COMMIT", "ROLLBACK")):
             return Footprint(locks=held, ends=True)
-        whole = self._unfold(statement)
-        tables = {word for word in _WORDS.findall(whole) if word in self._tables}
-        writes = tables if _OPAQUE.search(whole) else tables & set(_TARGETS.findall(whole))
-        if "DELETE" in whole.upper():  # foreign keys may cascade, and are looked up in any case
-            writes = writes | {here for here, there in self._keys if there in writes}
-        shares = {there for here, there in self._keys if here in writes}
-        locks = writes | _locked(whole, tables) | ({ADVISORY} if "advisory" in whole else set())
+        bodies = self._unfold(statement)
+        whole = " ".join(bodies)
+        tables = self._named(whole)
+        done = self._done(whole)
+        writes = {name for name, _ in done} & self._tables
+        shares = {there for here, there in self._keys if (here, _INSERT) in done or (here, _UPDATE) in done}
+        found = [self._locked(body) for body in bodies]
+        locks = writes.union(*(own for own, _ in found)) | ({ADVISORY} if "advisory" in whole else set())
         inserts = _plain_insert(statement, given) if len(locks) == 1 else None
         if inserts and self._is_new(*inserts):
             locks = set()  # nobody can wait for a row that nobody else can name
-        return Footprint(*map(frozenset, (tables, locks, shares, writes)), inserts=inserts)
+        return Footprint(
+            *map(frozenset, (tables, locks, shares.union(*(shared for _, shared in found)), writes)), inserts=inserts
+        )
 
-    def _unfold(self, text: str) -> str:
-        """The text over tables, with the bodies of all functions it calls, directly or not, and of the triggers it may
+    def _named(self, body: str) -> set[str]:
+        return {word for word in _WORDS.findall(body) if word in self._tables}
+
+    def _done(self, text: str) -> set[tuple[str, int]]:
+        """What may be done to which tables and views; all of it to each one named where the text does not say."""
+        if _OPAQUE.search(text):
+            done = {(name, act) for name in _WORDS.findall(text) for act in (_INSERT, _DELETE, _UPDATE)}
+        else:
+            done = {(name, act) for verb, name in _TARGETS.findall(text) for act in _ACTS[verb.upper()]}
+        gone = {name for name, act in done if act == _DELETE}
+        while gone:  # foreign keys may cascade, or set what named a row to null
+            below = {(here, act) for here, there in self._keys if there in gone for act in (_DELETE, _UPDATE)}
+            gone = {table for table, _ in below - done}
+            done |= below
+        return done
+
+    def _locked(self, body: str) -> tuple[set[str], set[str]]:
+        """Tables of which rows are locked by name, alone and with others; all of them where no name is given."""
+        alone, together = set[str](), set[str]()
+        tables = self._named(body)
+        for strength, alias in _LOCKED.findall(body):
+            named = {table for table in tables if alias and re.search(rf"\b{table}(?: AS)? {alias}\b", body)}
+            (alone if strength.upper() == "UPDATE" else together).update(named or tables)
+        return alone, together
+
+    def _unfold(self, text: str) -> list[str]:
+        """The text over tables, and the bodies of all functions it calls, directly or not, and of the triggers it may
         fire.
         """
-        text = self._over_tables(text)
+        bodies, new = list[str](), [self._over_tables(text)]
         seen, fired = self._stepped.copy(), set[str]()
-        while True:
-            found = (set(_WORDS.findall(text)) & self._bodies.keys()) - seen
-            bodies = [self._bodies[name] for name in found]
-            sure = not _OPAQUE.search(text) and "DELETE" not in text.upper()  # of which tables it writes
-            fires = set((_TARGETS if sure else _WORDS).findall(text)) - fired
-            bodies += [body for table, body in self._triggers if table in fires]
-            if not bodies:
-                return text
-            seen |= found
+        while new:
+            bodies += new
+            whole = " ".join(bodies)
+            called = (set(_WORDS.findall(whole)) & self._bodies.keys()) - seen
+            done = self._done(whole)
+            acts = {name: sum(act for one, act in done if one == name) for name, _ in done}
+            fires = {body for table, body, kind in self._triggers if acts.get(table, 0) & kind} - fired
+            seen |= called
             fired |= fires
-            text += " ".join(map(self._over_tables, bodies))
+            new = [self._over_tables(body) for body in (*(self._bodies[name] for name in called), *fires)]
+        return bodies
 
     def _over_tables(self, text: str) -> str:
         for view in set(_WORDS.findall(text)) & self._views.keys():
@@ -127,15 +159,6 @@ class Catalogue:
         with self._watcher.cursor() as cursor:
             cursor.execute(query)
             return list(cursor.fetchall())
-
-
-def _locked(whole: str, tables: set[str]) -> set[str]:
-    """Tables of which rows are locked by name; all of them where no name is given."""
-    locked: set[str] = set()
-    for alias in _LOCKED.findall(whole):
-        named = {table for table in tables if alias and re.search(rf"\b{table}(?: AS)? {alias}\b", whole)}
-        locked |= named or tables
-    return locked
 
 
 def _plain_insert(statement: str, given: Mapping[str, Any]) -> tuple[str, str] | None:

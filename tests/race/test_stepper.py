@@ -203,6 +203,27 @@ def test_a_statement_over_a_view_touches_what_its_tables_and_triggers_do(
     assert found.locks == locks
 
 
+@pytest.mark.parametrize(
+    ("statement", "reads", "locks", "shares"),
+    [
+        ("UPDATE users SET kind = 'person' WHERE id = $1", {"users"}, {"users"}, set()),  # not what a delete fires
+        ("DELETE FROM idempotency_keys", {"idempotency_keys"}, {"idempotency_keys"}, set()),  # not the user
+        ("SELECT FROM users WHERE id = $1 FOR KEY SHARE", {"users"}, set(), {"users"}),
+        ("SELECT FROM users u, codebases c FOR SHARE OF c", {"users", "codebases"}, set(), {"codebases"}),
+    ],
+)
+def test_a_statement_touches_no_more_than_its_act_needs(
+    theatre: Theatre, statement: str, reads: set[str], locks: set[str], shares: set[str]
+) -> None:
+    found = theatre.catalogue.footprint(statement, {}, frozenset())
+    assert (found.reads, found.locks, found.shares) == (reads, locks, shares)
+
+
+def test_a_delete_of_a_user_fires_its_triggers_and_reaches_all_that_goes_with_it(theatre: Theatre) -> None:
+    found = theatre.catalogue.footprint("DELETE FROM users WHERE id = $1", {}, frozenset())
+    assert {"users", "sessions", "webhooks", "webhook_deliveries", "audit_log"} <= found.locks
+
+
 def test_a_view_of_more_than_a_table_reads_all_that_is_below_it(theatre: Theatre) -> None:
     def read(view: str) -> frozenset[str]:
         return theatre.catalogue.footprint(f"SELECT FROM {view}", {}, frozenset()).reads
