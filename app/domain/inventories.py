@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-#: A test: framework, suites, name, line, status and more (docs/frameworks.md).
+#: A test: framework, suites, name, line, status and more (packages/testlist/docs/frameworks.md).
 Test = Mapping[str, Any]
 #: What a test checks: `checks`, in order, and `subjects`, functions of the repository that it calls (docs/adr/0088).
 Checked = Mapping[str, Any]

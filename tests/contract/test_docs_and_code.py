@@ -92,6 +92,7 @@ def test_a_part_imports_what_the_table_of_layers_says_and_nothing_else_of_ours(p
 
 
 def test_the_formats_of_configuration_are_those_that_have_a_reader() -> None:
-    told = page("frameworks.md").partition("language id: ")[2].partition(", or a programming language")[0]
+    guide = page("../packages/testlist/docs/frameworks.md")
+    told = guide.partition("language id: ")[2].partition(", or a programming language")[0]
     on_demand = {form.id for form in FORMATS.values() if form.on_demand}  # of bodies
     assert set(re.findall(r"`([^`]+)`", told)) == READERS.keys() - set(SUFFIXES.values()) - on_demand

@@ -50,6 +50,27 @@ def test_an_unknown_commit_is_told_in_one_line(repository: Path, capsys: pytest.
     assert line.endswith("(commit_not_found)")
 
 
+#: What another system's Python lacks, or says.
+ELSEWHERE = """
+import os, sys
+sys.platform = {platform!r}
+sys.modules |= dict.fromkeys(("fcntl", "resource"))
+del os.register_at_fork
+"""
+
+
+@pytest.mark.parametrize("platform", ["darwin", "win32"])
+def test_another_system_than_linux_is_refused_in_one_line(platform: str) -> None:
+    elsewhere = ELSEWHERE.format(platform=platform)
+    command = f"{elsewhere}from testlist.cli import program; sys.exit(program())"
+    ended = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr == "testlist runs on Linux only: on macOS and Windows use a container, or WSL 2\n"
+    library = f"{elsewhere}from testlist import inventory"
+    ended = subprocess.run([sys.executable, "-c", library], capture_output=True, text=True, check=False)
+    assert ended.stderr.splitlines()[-1].startswith("ImportError: testlist runs on Linux only")
+
+
 def test_json_lines_cannot_compare(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as left:
         main([str(repository), "--base", "main", "--format", "jsonl"])

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from testlist import LINUX_ONLY
 from testlist.reports.formats import FORMATS
-from testlist.sandbox import guard
 
 if TYPE_CHECKING:
     from testlist.arguments import CommandArguments
@@ -44,6 +44,11 @@ def program() -> int:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Answer one command line; the exit code."""
+    if sys.platform != "linux":
+        sys.stderr.write(f"{LINUX_ONLY}\n")
+        return 2
+    from testlist.sandbox import guard  # noqa: PLC0415 - it can be imported on Linux only
+
     words = list(sys.argv[1:] if argv is None else argv)
     end = words.index("--") if "--" in words else len(words)
     parser = _parser()
