@@ -204,9 +204,9 @@ def test_cited_pages_decisions_and_hazards_exist(cited: dict[Path, str]) -> None
     for path, text in cited.items():
         missing |= {(path, name) for name in re.findall(r"\bdocs/adr/(\d{4})\b", text) if name not in records}
         if path.suffix != ".md":
-            missing |= {
-                (path, name) for name in re.findall(r"\bdocs/[\w/-]+\.md\b", text) if not (ROOT / name).exists()
-            }
+            own = ROOT.joinpath(*path.parts[:2])  # of a package, which names its own pages
+            pages = re.findall(r"(?:\bpackages/[\w-]+/)?\bdocs/[\w/-]+\.md\b", text)
+            missing |= {(path, name) for name in pages if not (ROOT / name).exists() and not (own / name).exists()}
         if numbers := [int(number) for number in re.findall(r"(?:\(|hazards\.md |, )H(\d+)\b", text)]:
             missing |= {(path, number) for number in numbers if number not in hazards}
             missing |= set() if "broker-hazards" in text else {(path, "no name of the page")}

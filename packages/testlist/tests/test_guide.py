@@ -17,7 +17,7 @@ from testlist_harness.repositories import MakeRepository, TakeInventory
 PACKAGE = Path(__file__).resolve().parents[1]
 GUIDE = PACKAGE / "docs/frameworks.md"
 #: Those of the repository around; the package alone has none.
-RULES = PACKAGE.parents[1] / "pyproject.toml"
+CONFIG = PACKAGE.parents[1] / "pyproject.toml"
 FILES = {
     "test_cart.py": """from ward import skip, test, xfail as broken
 
@@ -143,7 +143,7 @@ def test_the_code_of_the_guide_follows_the_plan(extended: Path) -> None:
 def test_the_code_of_the_guide_passes_the_checks(extended: Path) -> None:
     if not (PACKAGE.parents[1] / ".git").exists():
         pytest.skip("not in a clone")
-    rules = f"--config={RULES}"
+    rules = f"--config={CONFIG}"
     files = [extended / "testlist" / place for place in blocks()]
     run(extended, "ruff", "check", "--no-cache", rules, *files)
     run(extended, "ruff", "format", "--no-cache", "--check", rules, *files)
