@@ -71,6 +71,18 @@ def test_a_job_to_be_cancelled_is_not_held_back_by_a_sibling_that_finds_no_slot(
     machine.teardown()
 
 
+def test_a_look_at_head_is_no_job_that_was_left(world: World) -> None:
+    machine = life(world)
+    user = machine.users[0]
+    machine.submit(user, COMMITS[0])
+    [job_id] = machine.unfinished()
+    machine.befall(job_id, "claim and start")
+    machine.befall(job_id, "finish")
+    machine.submit(user, COMMITS[0])
+    assert world.value("SELECT count(*) FROM kombu_message") == 1
+    machine.teardown()
+
+
 def carried_by_somebody_who_left(machine: Life) -> UUID:
     """A started job whose carrier has left it, and which its payer and another user still want."""
     payer, carrier, joiner = machine.users
