@@ -22,7 +22,7 @@ FIRE_SECONDS ?= 1200
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help prove bench setup run quick test test-all check messages format release prove-release prove-kill prove-rolling prove-failover prove-broker prove-receive prove-versions prove-celery prove-model prove-quota prove-bills prove-fairness prove-simulation prove-schedule prove-lifecycle prove-retention prove-migrations prove-inventory prove-bombs prove-reads prove-sockets prove-agreement bench-broker bench-accept bench-quota bench-start bench-memory bench-inventory bench-sandbox dist image requirements sbom packaging clean
+.PHONY: help prove bench setup run quick test test-all check messages format release prove-release prove-kill prove-rolling prove-failover prove-broker prove-receive prove-versions prove-celery prove-model prove-quota prove-bills prove-fairness prove-simulation prove-schedule prove-lifecycle prove-retention prove-migrations prove-inventory prove-bombs prove-reads prove-sockets prove-grammars prove-agreement bench-broker bench-accept bench-quota bench-start bench-memory bench-inventory bench-sandbox dist image requirements sbom packaging clean
 
 help: ## list the targets of every day
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | grep -vE '^(prove|bench)-' | sed 's/:.*## /\t/' | expand -t 18
@@ -153,6 +153,9 @@ prove-reads: setup ## health and memory while 60 clients read results of 500,000
 
 prove-sockets: setup ## health within 100 ms with 500 connections of each slow kind, a read within 1 s while 60 sign in
 	SOCKETS=500 SOCKETS_SECONDS=0.1 SOCKETS_READ_SECONDS=1 $(BIN)/python -m pytest tests/web/test_sockets.py -p no:randomly -s
+
+prove-grammars: setup ## the tests of all languages with the oldest grammars that are allowed
+	$(BIN)/python packages/testlist/tools/oldest_grammars.py
 
 prove-agreement: setup ## compare the inventories of 29 releases of PyPI and npm with the runners' own lists
 	AGREEMENT=all $(BIN)/python -m pytest packages/testlist/tests/test_runner_agreement.py -p no:randomly -s

@@ -4,14 +4,15 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
-from testlist.version import PARSER_VERSION
+from testlist.version import PARSER_VERSION, STACK, untested
 
 _SCHEMA: Final = Path(__file__).parent / "reports" / "inventory.schema.json"
 
 
 def version_line() -> str:
     """The version of the package, and of the rules and grammars, which decides on the rows."""
-    return f"testlist {version('testlist')}, rules {PARSER_VERSION}\n"
+    others = "".join(f", not tested with {one}" for one in untested(STACK))
+    return f"testlist {version('testlist')}, rules {PARSER_VERSION}{others}\n"
 
 
 def schema() -> str:

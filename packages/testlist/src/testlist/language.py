@@ -58,12 +58,13 @@ class Dependence(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """A grammar of tree-sitter.  distribution and version: its pin, which is part of the parser version."""
+    """A grammar of tree-sitter.  version, oldest: of its distribution, between which the rules were tested."""
 
     distribution: str
     version: str
     module: str
     function: str = "language"
+    oldest: str | None = None  # None: the same
 
 
 @dataclass(frozen=True, slots=True)

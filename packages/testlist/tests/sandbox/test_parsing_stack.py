@@ -1,12 +1,15 @@
-"""The pinned parsing stack, and the node kinds the rules name."""
+"""The parsing stack that is installed, and the node kinds the rules name."""
 
+import sys
+import tomllib
 from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 from testlist import PARSER_VERSION
 from testlist.languages import READERS, SUFFIXES, language_of, reader
 from testlist.sandbox.syntax import GRAMMARS, named, parse
-from testlist.version import PINS, parser_version
+from testlist.version import NEWEST, OLDEST, STACK, installed, parser_version, untested
 
 SAMPLES = {
     "python": (
@@ -61,8 +64,33 @@ SAMPLES = {
 }
 
 
+DECLARED = Path(__file__).parents[2] / "pyproject.toml"
+
+
 def test_what_is_installed_is_what_the_version_says() -> None:
-    assert {name: version(name) for name in PINS} == PINS
+    assert {name: version(name) for name in NEWEST} == STACK
+    assert untested(STACK) == []
+
+
+def test_the_ranges_begin_with_what_was_tested_and_have_the_newest() -> None:
+    declared = tomllib.loads(DECLARED.read_text())["project"]["dependencies"]
+    ranges = {name: rest.split(",<") for name, _, rest in (one.partition(">=") for one in declared)}
+    assert {name: first for name, (first, _) in ranges.items()} == OLDEST
+    for name, (first, end) in ranges.items():
+        assert numbers(first) <= numbers(NEWEST[name]) < numbers(end)
+
+
+def numbers(text: str) -> list[int]:
+    return [int(number) for number in text.split(".")]
+
+
+def test_a_stack_that_was_not_tested_is_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "tree_sitter_go-0.25.9.dist-info").mkdir()
+    monkeypatch.setattr(sys, "path", ["", str(tmp_path / "gone"), str(tmp_path), *sys.path])
+    found = installed(NEWEST)
+    assert untested(found) == ["tree-sitter-go 0.25.9"]
+    assert installed(["tree-sitter-lost"]) == {"tree-sitter-lost": "unknown"}
+    assert parser_version("1.0.0", found) != PARSER_VERSION
 
 
 def test_the_version_changes_with_the_rules_and_with_every_pin() -> None:

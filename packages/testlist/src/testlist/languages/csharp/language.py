@@ -11,7 +11,7 @@ CSHARP: Final = Language(
         Syntax(
             id="csharp",
             suffixes=("cs",),
-            grammar=Grammar("tree-sitter-c-sharp", "0.23.5", "tree_sitter_c_sharp"),
+            grammar=Grammar("tree-sitter-c-sharp", "0.23.5", "tree_sitter_c_sharp", oldest="0.23.1"),
             lenient=True,
             bodies="csharp-bodies",
         ),

@@ -11,7 +11,7 @@ ELIXIR: Final = Language(
         Syntax(
             id="elixir",
             suffixes=("ex", "exs"),
-            grammar=Grammar("tree-sitter-elixir", "0.3.5", "tree_sitter_elixir"),
+            grammar=Grammar("tree-sitter-elixir", "0.3.5", "tree_sitter_elixir", oldest="0.3.4"),
         ),
     ),
     depends="resolve_dependence",

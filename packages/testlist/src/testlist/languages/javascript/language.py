@@ -14,7 +14,7 @@ JAVASCRIPT: Final = Language(
         Syntax(
             id="javascript",
             suffixes=("js", "jsx", "mjs", "cjs"),
-            grammar=Grammar("tree-sitter-javascript", "0.25.0", "tree_sitter_javascript"),
+            grammar=Grammar("tree-sitter-javascript", "0.25.0", "tree_sitter_javascript", oldest="0.23.1"),
             also=("tsx",),
             configures="javascript-config",
             lenient=True,
@@ -23,7 +23,7 @@ JAVASCRIPT: Final = Language(
         Syntax(
             id="typescript",
             suffixes=("ts", "mts", "cts"),
-            grammar=Grammar(*TYPESCRIPT, "language_typescript"),
+            grammar=Grammar(*TYPESCRIPT, "language_typescript", oldest="0.23.0"),
             configures="typescript-config",
             lenient=True,
             bodies="typescript-bodies",
@@ -31,7 +31,7 @@ JAVASCRIPT: Final = Language(
         Syntax(
             id="tsx",
             suffixes=("tsx",),
-            grammar=Grammar(*TYPESCRIPT, "language_tsx"),
+            grammar=Grammar(*TYPESCRIPT, "language_tsx", oldest="0.23.0"),
             lenient=True,
             bodies="tsx-bodies",
         ),

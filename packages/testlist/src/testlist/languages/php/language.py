@@ -11,7 +11,7 @@ PHP: Final = Language(
         Syntax(
             id="php",
             suffixes=("php",),
-            grammar=Grammar("tree-sitter-php", "0.25.1", "tree_sitter_php", "language_php"),
+            grammar=Grammar("tree-sitter-php", "0.25.1", "tree_sitter_php", "language_php", oldest="0.24.1"),
             lenient=True,
             bodies="php-bodies",
         ),

@@ -11,7 +11,7 @@ PYTHON: Final = Language(
         Syntax(
             id="python",
             suffixes=("py",),
-            grammar=Grammar("tree-sitter-python", "0.25.0", "tree_sitter_python"),
+            grammar=Grammar("tree-sitter-python", "0.25.0", "tree_sitter_python", oldest="0.23.6"),
             declares=True,
             bodies="python-bodies",
         ),

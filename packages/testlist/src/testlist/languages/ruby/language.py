@@ -11,7 +11,7 @@ RUBY: Final = Language(
         Syntax(
             id="ruby",
             suffixes=("rb",),
-            grammar=Grammar("tree-sitter-ruby", "0.23.1", "tree_sitter_ruby"),
+            grammar=Grammar("tree-sitter-ruby", "0.23.1", "tree_sitter_ruby", oldest="0.23.0"),
             bodies="ruby-bodies",
         ),
     ),

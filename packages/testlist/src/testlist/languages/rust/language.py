@@ -11,7 +11,7 @@ RUST: Final = Language(
         Syntax(
             id="rust",
             suffixes=("rs",),
-            grammar=Grammar("tree-sitter-rust", "0.24.2", "tree_sitter_rust"),
+            grammar=Grammar("tree-sitter-rust", "0.24.2", "tree_sitter_rust", oldest="0.24.0"),
             bodies="rust-bodies",
         ),
     ),
