@@ -23,6 +23,19 @@ def test_every_framework_has_a_project_in_the_corpus() -> None:
     assert {framework.name for framework in all_frameworks()} <= covered
 
 
+@pytest.mark.proof
+def test_a_large_commit_has_the_rows_of_a_small_one(
+    make_repository: MakeRepository, take: TakeInventory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {f"{label(project)}/{path}": text for project in projects() for path, text in files_of(project).items()}
+    repository = make_repository(files)
+    small = take(repository, checks=True)
+    assert len({test.framework for test in small.tests}) > 40
+    monkeypatch.setattr("testlist.engine.LARGE", 0)  # what is done is set aside as bytes
+    monkeypatch.setattr("testlist.loader.MANY", 0)  # equal texts and lists of facts are one
+    assert take(repository, checks=True) == small
+
+
 #: a test in each language that others must not stumble over
 NEIGHBOURS = {
     "cart.test.js": 'const { test } = require("node:test");\ntest("adds", () => { cart.add(1); });\n',

@@ -45,3 +45,11 @@ def test_equal_texts_are_one() -> None:
     assert one == other == {"name": ["test1", {"name": "test1"}, 3, True, None]}
     assert one["name"][0] is other["name"][1]["name"]
     assert one["name"][2:] == [3, True, None]
+
+
+def test_equal_lists_of_texts_are_one_and_no_others() -> None:
+    words = Words()
+    one, other = (words.share({"marks": [["Te" + "st", "a"], [1, "a"]]})["marks"] for _ in "ab")
+    assert one == other == [["Test", "a"], [1, "a"]]
+    assert one[0] is other[0]
+    assert one[1] is not other[1]

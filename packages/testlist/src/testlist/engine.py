@@ -1,11 +1,14 @@
 """The inventory of one commit, step by step: list, configure, choose, read, resolve, count."""
 
+import gc
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Final
 
+from testlist.aside import LARGE, Aside
 from testlist.checks import read_checks
 from testlist.earlier import Below, Earlier, basis_of
 from testlist.garbage_collection import rare_collections
@@ -28,6 +31,9 @@ FOREIGN: Final = frozenset(
     {"node_modules", ".git", "vendor", "dist", ".next", "__pycache__", ".cache", ".venv", "venv",
      "site-packages", "third_party", "third-party", "thirdparty", "3rdparty"}
 )  # fmt: skip
+#: files with their rows that are set aside together
+TOGETHER: Final = 500
+NONE: Final = frozenset[str]()  # an empty intersection is a new set each time
 
 
 def inventory(
@@ -67,7 +73,7 @@ class _Run:
     earlier: Inventory | None = None
     listed: dict[str, str] = field(default_factory=dict)  # path -> blob id of every file that may count
     blobs: dict[str, str] = field(default_factory=dict)  # the same without copies of test libraries
-    folders: dict[str, Folder] = field(default_factory=dict)
+    folders: Aside[dict[str, Folder]] = field(default_factory=lambda: Aside({}, packs=False))
     foreign: dict[str, frozenset[str]] = field(default_factory=dict)  # folders of FOREIGN in the name of each
     languages: dict[str, str] = field(default_factory=dict)  # of those files that have one
     spoken: Sequence[Framework] = ()  # frameworks with files in their languages
@@ -110,20 +116,27 @@ class _Run:
 
     def basis(self, uses: Mapping[str, Sequence[str]] | None, *, checked: bool) -> Basis:
         """What the next run may take over."""
-        return Basis(self.listed, self.folders, self.formats, self.read, uses, checked)
+        return Basis(self.listed, self.folders.back(), self.formats, self.read, uses, checked)
+
+    @property
+    def is_large(self) -> bool:
+        """Whether memory counts more than a little time."""
+        return len(self.listed) > LARGE
 
     def survey(self, earlier: Basis | None) -> None:
         """Note every file that may count.  earlier: whose folders are not read again where they are the same."""
         was, inside = ({}, {}) if earlier is None else (earlier.blobs, earlier.folders)
-        files, folders = Below(was), Below(inside)
-        with closing(self.repo.entries(inside, self.folders)) as entries:
+        files, below, folders = Below(was), Below(inside), dict[str, Folder]()
+        with closing(self.repo.entries(inside, folders)) as entries:
             for path, object_id in entries:
                 if path and not path.endswith("/"):
                     self.note(path, object_id)
                     continue
-                self.folders.update(folders.of(path))
+                folders.update(below.of(path))
                 for one, blob_id in files.of(path):
                     self.note(one, blob_id)
+        self.foreign = {}  # 9 MB of a commit with 190,000 files
+        self.folders = Aside(folders, packs=self.is_large)
         self.unread = Counter(filter(None, map(unread_language_of, self.listed)))
         self.leave_out_copies()
 
@@ -131,7 +144,7 @@ class _Run:
         """Note a file that may count."""
         folder = folder_of(path)
         if folder not in self.foreign:
-            self.foreign[folder] = FOREIGN.intersection(folder.split("/"))
+            self.foreign[folder] = FOREIGN.intersection(folder.split("/")) or NONE
         language = language_of(path)
         if self.foreign[folder] <= own_folders(language):
             self.listed[path] = blob_id
@@ -205,12 +218,21 @@ class _Run:
     def files(self, parts: list[LanguagePart]) -> Iterator[FileInventory]:
         """Read and resolve one language after the other; its facts are forgotten as soon as it has its rows."""
         self.loader.expect({key for part in parts for key in part.keys})
+        parts.sort(key=lambda part: len(part.candidates), reverse=True)  # while there are no rows of others
         parts.reverse()
+        done = list[Aside[list[FileInventory]]]()
         while parts:
             part = parts.pop()
-            yield from part.files()
+            rest = part.files()
+            while some := list(islice(rest, TOGETHER)):
+                done.append(Aside(some, packs=self.is_large))
             self.read[part.record.name] = part.was_read
+            del part, rest
             self.loader.forget()
+            if self.is_large:
+                gc.collect()  # resolvers leave circles, and the next one needs as much
+        while done:
+            yield from done.pop().back()
 
 
 def own_folders(language: str | None) -> frozenset[str]:

@@ -92,6 +92,7 @@ class LanguagePart:
     def files(self) -> Iterator[FileInventory]:
         """Every candidate, and every other file in which a test stands."""
         changed = self.concerned()
+        self.loader.forget_words()
         tests = self.tests(self.candidates if changed is None else changed & set(self.candidates))
         if changed is not None and not self.fits(tests, changed):
             self.begin_again()

@@ -2,7 +2,8 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Final
@@ -34,14 +35,14 @@ def library_of(include: str) -> Iterator[str]:
 class Includes:
     """The files of one commit, by name."""
 
-    paths: frozenset[str]
+    paths: AbstractSet[str]
     named: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     known: dict[tuple[str, str], str | None] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, paths: Iterable[str], suffixes: frozenset[str]) -> "Includes":
+    def of(cls, paths: AbstractSet[str], suffixes: frozenset[str]) -> "Includes":
         """Sort the sources of a commit."""
-        found = cls(frozenset(paths))
+        found = cls(paths)
         for path in sorted(found.paths):
             if path.rpartition(".")[2] in suffixes:
                 found.named[path.rpartition("/")[2]].append(path)

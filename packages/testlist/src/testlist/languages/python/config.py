@@ -2,7 +2,7 @@
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any, Final
@@ -135,9 +135,8 @@ def scope(folder: str, table: dict[str, Any], ignored: tuple[str, ...], project:
     """Build the scope one table describes."""
     listed = [joined(folder, root) for root in words(table.get("testpaths"))]
     # as for pytest, paths that lead nowhere do not count
-    places = project.paths | project.folders
     options = words(table.get("addopts"))
-    testpaths = [root for root in listed if root in places or any(globs.match(place, root) for place in places)]
+    testpaths = [root for root in listed if any(leads(root, places) for places in (project.paths, project.folders))]
     return PytestScope(
         folder=folder,
         testpaths=tuple(testpaths) if "" not in testpaths else (),
@@ -152,6 +151,11 @@ def scope(folder: str, table: dict[str, Any], ignored: tuple[str, ...], project:
         options=frozenset(option_name(option.partition("=")[0]) for option in options),
         declared=True,
     )
+
+
+def leads(root: str, places: Collection[str]) -> bool:
+    """Whether a path, or a pattern, is one of the places."""
+    return root in places or any(globs.match(place, root) for place in places)
 
 
 def given(table: dict[str, Any], key: str, default: tuple[str, ...]) -> tuple[str, ...]:
