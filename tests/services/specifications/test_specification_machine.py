@@ -6,11 +6,13 @@ LIFECYCLE_EXAMPLES histories (8 in the suite) of LIFECYCLE_STEPS steps (25); `ma
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 from uuid import UUID, uuid4
 
 import pytest
+from durable_harness.emptied import Emptied
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
@@ -28,6 +30,7 @@ from app.services.operations.audit import HOLDS, audit
 from app.services.operations.sweep import sweep
 from app.store.specifications import spec_words
 from tests.conftest import World
+from tests.databases import Databases
 from tests.race.invariants import broken
 from tests.services.specifications.writing import Writing, file_of, of_a_model
 
@@ -94,9 +97,11 @@ class Desks(RuleBasedStateMachine):
     """Two users on plans of few units, who share repositories."""
 
     fresh: ClassVar[World]
+    rows: ClassVar[Emptied]
 
     def __init__(self) -> None:
         super().__init__()
+        self.rows.take_out()  # the invariants are asked of all that is there
         self.world = of_a_model(self.fresh)
         self.writing, self.completed = Writing(self.world), 0
         for tier, (units, slots) in SOLD.items():
@@ -282,8 +287,14 @@ class Desks(RuleBasedStateMachine):
         assert broken(self.world) == []
 
 
-def explore(world: World, **changes: Any) -> None:
-    machine = type("OnThisDatabase", (Desks,), {"fresh": world})
+@pytest.fixture
+def rows(databases: Databases, database_url: str) -> Iterator[Emptied]:
+    with databases.rows_of(database_url) as found:
+        yield found
+
+
+def explore(world: World, rows: Emptied, **changes: Any) -> None:
+    machine = type("OnThisDatabase", (Desks,), {"fresh": world, "rows": rows})
     given = {"max_examples": EXAMPLES, "phases": (Phase.generate, Phase.shrink), **changes}
     run_state_machine_as_test(
         machine,
@@ -293,12 +304,14 @@ def explore(world: World, **changes: Any) -> None:
 
 @pytest.mark.proof
 @pytest.mark.timeout(7200)  # a failure is made small before it is told
-def test_every_history_of_specifications_goes_as_counted(world: World) -> None:
-    explore(world)
+def test_every_history_of_specifications_goes_as_counted(world: World, rows: Emptied) -> None:
+    explore(world, rows)
 
 
 @pytest.mark.proof
-def test_a_finish_that_marks_no_word_as_paid_is_found(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_finish_that_marks_no_word_as_paid_is_found(
+    world: World, rows: Emptied, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(spec_words, "pay", lambda _tx, keys, **_: len(keys))
     with pytest.raises(AssertionError):
-        explore(world, max_examples=60, phases=(Phase.generate,), derandomize=True, report_multiple_bugs=False)
+        explore(world, rows, max_examples=60, phases=(Phase.generate,), derandomize=True, report_multiple_bugs=False)
