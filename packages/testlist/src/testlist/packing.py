@@ -5,10 +5,12 @@ An inventory names each path once, and means it by its number everywhere else: h
 
 import json
 import zlib
-from collections.abc import Mapping, Sequence
-from itertools import chain
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, islice, repeat
+from operator import attrgetter
 from typing import Any, Final
 
+from testlist.garbage_collection import rare_collections
 from testlist.model import Basis, FileInventory, Folder, Inventory, ReadFiles, Test
 from testlist.version import PARSER_VERSION
 
@@ -16,6 +18,8 @@ LEVEL: Final = 1  # of compression: three times smaller, and as fast as the disk
 #: letters of paths, titles and hints of an inventory that is packed; more would take hundreds of MB on the way
 MOST_LETTERS: Final = 60_000_000
 
+#: what many tests have in common
+FEW: Final = frozenset({"framework", "suites", "status", "kind", "dynamic", "conditional"})
 #: path -> its number
 Numbers = Mapping[str, int]
 
@@ -37,12 +41,19 @@ def packed_inventory(found: Inventory) -> bytes | None:
     if _letters(found, blobs) > MOST_LETTERS:
         return None
     numbers = {path: number for number, path in enumerate(blobs)}
-    files = [
-        [numbers[file.path], file.framework, [test[1:] for test in file.tests], file.skipped, file.hints]
-        for file in found.files
-    ]
-    known = {"blobs": blobs, "files": files, "unread": dict(found.unread)}
+    files = [[numbers[file.path], file.framework, len(file.tests), file.skipped, file.hints] for file in found.files]
+    columns = {name: _column(name, found.tests) for name in Test._fields[1:]}
+    known = {"blobs": blobs, "files": files, "tests": columns, "unread": dict(found.unread)}
     return packed(known | {"basis": None if basis is None else _packed_basis(basis, numbers)})
+
+
+def _column(name: str, tests: Sequence[Test]) -> list[Any]:
+    """One value of all tests; for one of FEW each different one, and which one each test has."""
+    values = list(map(attrgetter(name), tests))
+    if name not in FEW:
+        return values
+    different = {value: number for number, value in enumerate(dict.fromkeys(values))}
+    return [list(different), [different[value] for value in values]]
 
 
 def _letters(found: Inventory, blobs: Mapping[str, str]) -> int:
@@ -69,27 +80,27 @@ def _numbers(paths: Sequence[str], numbers: Numbers) -> list[int]:
 
 def unpacked_inventory(content: bytes, commit: str) -> Inventory:
     """The inventory under a commit.  Raises: ValueError, TypeError, KeyError, IndexError, zlib.error."""
-    known = unpacked(content)
-    blobs: dict[str, str] = known["blobs"]
-    paths = list(blobs)
-    files = (
-        FileInventory(
-            paths[number],
-            blobs[paths[number]],
-            framework,
-            tuple(_test(paths[number], one) for one in tests),
-            skipped,
-            tuple(hints),
+    with rare_collections():
+        known = unpacked(content)
+        blobs: dict[str, str] = known["blobs"]
+        paths = list(blobs)
+        of_tests = chain.from_iterable(repeat(paths[number], many) for number, _, many, _, _ in known["files"])
+        tests = map(Test, of_tests, *(_values(name, known["tests"][name]) for name in Test._fields[1:]))
+        files = tuple(
+            FileInventory(
+                paths[number], blobs[paths[number]], framework, tuple(islice(tests, many)), skipped, tuple(hints)
+            )
+            for number, framework, many, skipped, hints in known["files"]
         )
-        for number, framework, tests, skipped, hints in known["files"]
-    )
-    basis = None if known["basis"] is None else _basis(blobs, paths, known["basis"])
-    return Inventory(commit, tuple(files), PARSER_VERSION, known["unread"], basis=basis)
+        basis = None if known["basis"] is None else _basis(blobs, paths, known["basis"])
+        return Inventory(commit, files, PARSER_VERSION, known["unread"], basis=basis)
 
 
-def _test(path: str, values: Sequence[Any]) -> Test:
-    framework, suites, *others = values
-    return Test(path, framework, tuple(suites), *others)
+def _values(name: str, column: Sequence[Any]) -> Iterable[Any]:
+    if name not in FEW:
+        return column
+    different, numbers = column
+    return map((list(map(tuple, different)) if name == "suites" else different).__getitem__, numbers)
 
 
 def _basis(blobs: Mapping[str, str], paths: Sequence[str], known: Sequence[Any]) -> Basis:
