@@ -46,12 +46,13 @@ public final class ExecutedChecks implements TestExecutionListener {
     private static final Path ROOT = Path.of("").toAbsolutePath();
     private static final Map<String, Pattern> CHECKS = Map.of(
         "org/junit/(jupiter/api/Assertions|Assert)|junit/framework/(Assert|TestCase)|org/hamcrest/MatcherAssert",
-        Pattern.compile("(assert|fail).*"),
+        Pattern.compile("(assert(?!All)|fail).*"),
         "org/mockito/(Mockito|internal/(InOrderImpl|MockedStaticImpl))",
         Pattern.compile("verify.*"),
         "com/google/common/truth/\\w*Subject",
         Pattern.compile("(is|has|contains|does|matches|starts|ends)[A-Z].*"));
     private static final Pattern JUDGES = Pattern.compile(".*\\)(V|Lcom/google/common/truth/Ordered;)");
+    private static final Map<String, List<Path>> SOURCES = sources();
     private static final Map<String, Optional<Path>> FILES = new ConcurrentHashMap<>();
     private static List<List<Place>> checks;
 
@@ -101,12 +102,15 @@ public final class ExecutedChecks implements TestExecutionListener {
     /* The file of the repository in which a class stands. */
     private static Optional<Path> fileOf(String name, String file) {
         String folder = name.substring(0, name.lastIndexOf('.') + 1).replace('.', '/');
-        return file == null ? Optional.empty() : FILES.computeIfAbsent(folder + file, ExecutedChecks::found);
+        return file == null ? Optional.empty() : FILES.computeIfAbsent(folder + file, end ->
+            SOURCES.getOrDefault(file, List.of()).stream().filter(one -> one.endsWith(end)).findFirst());
     }
 
-    private static Optional<Path> found(String end) {
+    /* The sources of the repository, by their names. */
+    private static Map<String, List<Path>> sources() {
         try (Stream<Path> all = Files.walk(ROOT)) {
-            return all.filter(one -> one.endsWith(end)).findFirst();
+            return all.filter(one -> one.toString().endsWith(".java"))
+                .collect(Collectors.groupingBy(one -> one.getFileName().toString()));
         } catch (IOException fault) {
             throw new IllegalStateException(fault);
         }
