@@ -133,6 +133,51 @@ def test_any_moves_are_listed_as_a_whole_run_lists_them(history: History, seed: 
         history.then({"README": str(step)})
 
 
+@pytest.mark.parametrize("change", ["one/more.txt", None])
+def test_bytes_of_folders_that_are_as_they_were_count(history: History, change: str | None) -> None:
+    history.then(FILES)
+    shutil.copytree(history.directory / "two", history.directory / "copy")  # whose folders count once
+    first = history.then({})
+    names = ["", *(f"{line}/" for line in git(history.directory, "ls-tree", "-rd", "--name-only", "HEAD").split())]
+    trees = {git(history.directory, "rev-parse", f"HEAD:{name}") for name in names}
+    size = sum(int(git(history.directory, "cat-file", "-s", tree)) for tree in trees)
+    source, grown = Source.local(history.directory), 0
+    if change is not None:
+        (history.directory / change).write_text("")
+        commit(history.directory)
+        grown = len(f"100644 more.txt {20 * ' '}")
+    ref, _ = resolve(source, None)
+    for earlier, most in [(earlier, size + grown - less) for earlier in (None, first) for less in (0, 1)]:
+        limits = replace(GitLimits(), trees_bytes=most)
+        with fetched(source, ref, workdir=history.work, limits=limits) as repository:
+            if most == size + grown:
+                assert len(inventory(repository, cache=Memory(), earlier=earlier).tests) == 7
+                continue
+            with pytest.raises(InventoryError, match="folders that are too large"):
+                inventory(repository, cache=Memory(), earlier=earlier)
+
+
+@pytest.mark.parametrize("change", ["README", "one/test_b.py", None])
+@pytest.mark.parametrize("lost", ["one/deep", "two/deep"])
+def test_a_folder_that_is_gone_is_missed_though_it_is_as_it_was(
+    history: History, change: str | None, lost: str
+) -> None:
+    first = history.then(FILES)
+    if change is not None:
+        (history.directory / change).write_text("")
+        commit(history.directory)
+    source = Source.local(history.directory)
+    ref, _ = resolve(source, None)
+    tree = git(history.directory, "rev-parse", f"HEAD:{lost}")
+    (history.directory / ".git" / "objects" / tree[:2] / tree[2:]).unlink()
+    for earlier in (None, first):
+        with (
+            fetched(source, ref, workdir=history.work) as repository,
+            pytest.raises(InventoryError, match="a folder of the commit is missing"),
+        ):
+            inventory(repository, cache=Memory(), earlier=earlier)
+
+
 def test_files_of_folders_that_are_as_they_were_count(history: History) -> None:
     first = history.then(FILES)
     limits = replace(GitLimits(), entries=6)  # five tests and README

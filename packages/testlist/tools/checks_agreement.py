@@ -101,7 +101,8 @@ def compared(repository: Path, found: Inventory, ran: Ran) -> Iterator[Compared]
                 lines, through = numbers(runs, "lines"), numbers(runs, "through")
                 count = sum(one.get("count", len(one["lines"])) for one in runs)
                 where = {(test.file, one["line"]) for one in runs}
-                yield Compared(test, where, lines_of(checks) & seen, lines & own, through, len(checks.checks), count)
+                told = lines_of(checks, lines) & seen
+                yield Compared(test, where, told, lines & own, through, len(checks.checks), count)
 
 
 def is_run(test: Test, run: dict[str, Any], begun: set[int]) -> bool:
@@ -126,9 +127,13 @@ def numbers(runs: list[dict[str, Any]], key: str) -> set[int]:
     return {int(line) for one in runs for line in one.get(key, ())}
 
 
-def lines_of(checks: Checks) -> set[int]:
-    """Lines of the checks that stand in a test itself."""
-    return {check["line"] for check in checks.checks if "by" not in check}
+def lines_of(checks: Checks, ran: set[int]) -> set[int]:
+    """Lines of the checks that stand in a test itself, without those of `fail()` that were not run.
+
+    Of a test that passes they say nothing: what calls `fail()` does not pass.
+    """
+    own = [check for check in checks.checks if "by" not in check]
+    return {check["line"] for check in own if check["relation"] != "fails" or check["line"] in ran}
 
 
 if __name__ == "__main__":

@@ -5,18 +5,15 @@ are candidates depends on all of that.  Else the files of a language stay as the
 it, and of the others those stay that nothing changed for.
 """
 
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain
-from typing import Generic, Self, TypeVar
+from typing import Self
 
 from testlist.languages import OWNERS, language_of
 from testlist.loader import Loader
 from testlist.model import Basis, FileInventory, Inventory, ReadFiles
 from testlist.version import PARSER_VERSION
-
-Known = TypeVar("Known")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,18 +80,3 @@ class Earlier:
 def basis_of(inventory: Inventory | None) -> Basis | None:
     """What the inventory was made of; None where it is of other rules."""
     return inventory.basis if inventory is not None and inventory.parser_version == PARSER_VERSION else None
-
-
-class Below(Generic[Known]):
-    """What an earlier commit has below its folders, each once its path is known."""
-
-    def __init__(self, known: Mapping[str, Known]) -> None:
-        """Paths are sorted once, as git sorts them."""
-        self._known, self._paths = known, sorted(known)
-
-    def of(self, folder: str) -> Iterator[tuple[str, Known]]:
-        """Below a folder, itself too; all of it for an empty name."""
-        for place in range(bisect_left(self._paths, folder), len(self._paths)):
-            if not self._paths[place].startswith(folder):
-                return
-            yield self._paths[place], self._known[self._paths[place]]

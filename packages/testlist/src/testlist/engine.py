@@ -9,8 +9,9 @@ from itertools import islice
 from typing import Final
 
 from testlist.aside import LARGE, Aside
+from testlist.below import Below
 from testlist.checks import read_checks
-from testlist.earlier import Below, Earlier, basis_of
+from testlist.earlier import Earlier, basis_of
 from testlist.garbage_collection import rare_collections
 from testlist.git.repository import Repository
 from testlist.interface import Framework

@@ -129,7 +129,7 @@ class Homes:
             todo, line = [(Candidate(path, around), path, 0)], dict[Candidate, None]()
             for one, file, steps in todo:
                 for base in self._bases_of(one)[:MOST_BASES]:
-                    own = [(Candidate(one.place, base), file, steps)] if base and base != one.name else []
+                    own = [(Candidate(one.place, base), file, steps)] if base != one.name else []
                     others = self.homes(file, base) if steps < STEPS else ()
                     there = ((other, other.place if other.place in self.paths else file, steps + 1) for other in others)
                     new = [each for each in (*own, *there) if each[0] not in line and self._is_class(each[0])]

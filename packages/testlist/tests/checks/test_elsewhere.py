@@ -164,6 +164,61 @@ def test_go_leaves_variables_other_packages_and_what_is_there_twice(
     assert followed(read, files, "TestA") == []
 
 
+JAVA, KOTLIN = "src/test/java/shop/{}.java", "src/test/kotlin/shop/{}.kt"
+
+
+def each(read: Read, files: dict[str, str]) -> dict[str, Followed]:
+    """The checks of functions that each test calls; an empty name for its own file."""
+    found = read({path: f"package shop;\n{text}" for path, text in files.items()})
+    return {name: [(check["by"], check.get("file", "")) for check in one.checks] for name, one in found.items() if one}
+
+
+def test_java_follows_bases_and_outer_classes(read: Read) -> None:
+    test = """class CartTest extends Near<Cart> {
+  @Test void a() { near(1); }
+  @Test void b() { this.far(2); }
+  @Test void c() { outer(3); }
+  @Test void d() { stranger(4); }
+  void outer(int c) { assertEquals(3, c); }
+  @Nested class Inner extends Own { @Test void e() { outer(5); own(6); } }
+  static class Own { void own(int e) { assertEquals(6, e); } }
+  static class Other { void stranger(int d) { assertEquals(4, d); } }
+}
+"""
+    files = {
+        JAVA.format("CartTest"): f"import org.junit.jupiter.api.*;\n{test}",
+        JAVA.format("Near"): "abstract class Near<T> extends Far<T> { void near(T a) { assertNull(a); far(a); } }\n",
+        JAVA.format("Far"): "abstract class Far<T> implements All { void far(T a) { assertTrue(a); } }\n",
+    }
+    assert each(read, files) == {
+        "a": [("self.near", JAVA.format("Near"))],
+        "b": [("self.far", JAVA.format("Far"))],
+        "c": [("self.outer", "")],
+        "d": [],
+        "e": [("self.outer", ""), ("self.own", "")],
+    }
+
+
+def test_kotlin_follows_bases_companions_and_functions_of_the_file(read: Read) -> None:
+    test = """class CartTest : Near<Int>(1), Priced {
+  @Test fun a() { near(1) }
+  @Test fun b() { ofFile(2) }
+  @Test fun c() { ofAll(3) }
+  companion object { fun ofAll(c: Int) { assertNotNull(c) } }
+}
+fun ofFile(b: Int) { assertNull(b) }
+"""
+    files = {
+        KOTLIN.format("CartTest"): f"import org.junit.jupiter.api.*\n{test}",
+        KOTLIN.format("Near"): "import kotlin.test.*\nopen class Near<T> { fun near(a: T) { assertNotNull(a) } }\n",
+    }
+    assert each(read, files) == {
+        "a": [("self.near", KOTLIN.format("Near"))],
+        "b": [("self.ofFile", "")],
+        "c": [("self.ofAll", "")],
+    }
+
+
 def test_csharp_follows_bases_outer_and_partial_types_and_static_methods(read: Read) -> None:
     files = {
         "test/ATests.cs": "using Xunit;\npublic partial class ATests : BaseTests<int> {\n"

@@ -200,6 +200,21 @@ def test_only_an_empty_or_constant_test_that_nothing_runs_around_is_accused(
     assert [one.cannot_fail for one in read(files).values() if one] == [why]
 
 
+@pytest.mark.parametrize(
+    ("files", "lines"),
+    [
+        (phpunit("$a\n->expects($this->once())\n->method('pay');\n$this\n->get('/')\n->assertOk()\n->assertSee('x');"),
+         [9, 13, 14]),
+        (pest("it('adds', function () {\nexpect($a)\n->toBe(1)\n->and($b)\n->toBe(2);\n})\n->throws(E::class);"),
+         [8, 4, 6]),
+    ],
+)  # fmt: skip
+def test_a_check_of_a_chain_stands_where_its_name_does(read: Read, files: dict[str, str], lines: list[int]) -> None:
+    [found] = read(files).values()
+    assert found is not None
+    assert [one["line"] for one in found.checks] == lines
+
+
 def test_a_deep_or_broken_file_is_read_without_an_exception(read: Read) -> None:
     deep = f"{'f(' * 2000}1{')' * 2000}; $a{'->b()' * 2000};"
     assert only(read(phpunit(f"{deep} $this->assertNull($a);"))) == [{"relation": "none", "subject": "$a"}]

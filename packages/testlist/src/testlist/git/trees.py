@@ -1,6 +1,7 @@
 """The files of a commit: its folders are read level by level and hashed, then walked in git's order.
 
-A folder that an earlier commit had under the same path is not read again: it is one leaf.
+A folder that an earlier commit had under the same path is not read again: it is one leaf.  git is asked for the sizes
+of such folders and of those below them, so that the same are refused or missed as if they were read.
 """
 
 import re
@@ -9,6 +10,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from testlist.below import Below
 from testlist.errors import InventoryError
 from testlist.git.commits import root_of
 from testlist.git.containment import damaged
@@ -60,10 +62,14 @@ class Trees:
     files: int = 0
     count: int = 0  # folders
     folders: dict[str, Folder] = field(default_factory=dict)
+    kept: list[str] = field(default_factory=list)  # folders as they were, by path
 
     def leaves(self, commit: str) -> Iterator[Leaf]:
         """Yield what the commit holds, in git's order.  Raises: InventoryError."""
-        root = bytes.fromhex(root_of(self.objects, commit))
+        yield from self._walked(bytes.fromhex(root_of(self.objects, commit)))
+        self._look()
+
+    def _walked(self, root: bytes) -> Iterator[Leaf]:
         if (leaf := self._as_it_was(b"", root)) is not None:
             yield leaf
             return
@@ -108,6 +114,7 @@ class Trees:
     def _as_it_was(self, path: bytes, tree: bytes) -> Leaf | None:
         if (known := self._known_of(path, tree)) is None:
             return None
+        self.kept.append(path.decode())
         self.files += known.files
         self.count += known.folders
         self._bound()
@@ -138,16 +145,29 @@ class Trees:
 
     def _fetch(self, level: list[bytes]) -> list[bytes]:
         """Read folders of one level, sizes first."""
-        ids = [object_id.hex() for object_id in level]
-        headers = self.objects.headers(ids)
-        if len(headers) < len(ids) or any(header.kind != "tree" for header in headers.values()):
-            raise damaged("a folder of the commit is missing")
-        self._check(list(headers.values()))
-        for object_id, content in self.objects.read(headers.values()):
+        headers = self._headers([object_id.hex() for object_id in level])
+        for object_id, content in self.objects.read(headers):
             if not isinstance(content, bytes):
                 raise damaged("a folder of the commit is not what its id says")
             self.known[bytes.fromhex(object_id)] = content
         return level
+
+    def _look(self) -> None:
+        """Ask for folders that were not read."""
+        if not self.kept:
+            return
+        below = Below(self.earlier)
+        trees = {known.tree for path in self.kept for _, known in below.of(path)}
+        if unread := trees - {tree.hex() for tree in self.known}:
+            self._headers(sorted(unread))
+
+    def _headers(self, ids: list[str]) -> list[Header]:
+        """What git says of folders, within the bounds."""
+        headers = self.objects.headers(ids)
+        if len(headers) < len(ids) or any(header.kind != "tree" for header in headers.values()):
+            raise damaged("a folder of the commit is missing")
+        self._check(list(headers.values()))
+        return list(headers.values())
 
     def _check(self, headers: list[Header]) -> None:
         self.total += sum(header.size for header in headers)

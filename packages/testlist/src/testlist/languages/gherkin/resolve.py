@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Final
 
+from testlist.kit.features import is_feature
 from testlist.languages.gherkin.config import announced, left_out
 from testlist.languages.gherkin.resolve_tags import Expression, expression
 from testlist.languages.gherkin.vocabulary_runners import (
@@ -18,7 +18,6 @@ from testlist.languages.gherkin.vocabulary_runners import (
     GO_TESTS,
     GODOG,
     HOOKS,
-    INPUTS,
     PYTEST_BDD,
     SOURCES,
     STEPS,
@@ -26,7 +25,6 @@ from testlist.languages.gherkin.vocabulary_runners import (
 )
 from testlist.project import Project, above, folder_of
 
-SUFFIX: Final = ".feature"
 #: how much a sign says beside others of the same folder
 BUILT, STEPPED, ASKED_FOR, CONFIGURED = range(4)
 #: a folder, how much a sign in it says, and the runner
@@ -70,7 +68,7 @@ class Resolver:
 
     def wants(self, path: str) -> bool:
         """Feature files that are not the input of a program."""
-        return path.endswith(SUFFIX) and INPUTS.isdisjoint(path.split("/")[:-1])
+        return is_feature(path)
 
     def runner(self, path: str) -> str:
         """The runner of a feature file."""

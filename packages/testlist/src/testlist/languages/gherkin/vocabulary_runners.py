@@ -59,8 +59,3 @@ PACKAGES: Final = {
 }
 #: the same, as the names of packages begin
 FAMILIES: Final = {"reqnroll": REQNROLL, "specflow": SPECFLOW, "techtalk.specflow": SPECFLOW}
-#: folders whose feature files are the input of a program
-INPUTS: Final = frozenset(
-    {"fixture", "fixtures", "Fixtures", "__fixtures__", "testdata", "test-data", "test_data", "TestData", "template",
-     "templates"}
-)  # fmt: skip

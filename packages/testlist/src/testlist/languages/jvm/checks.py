@@ -11,6 +11,7 @@ from testlist.kit.checking import Reading
 from testlist.kit.passing import settle
 from testlist.languages.jvm.checks_annotations import expected_errors
 from testlist.languages.jvm.checks_asserts import asserted
+from testlist.languages.jvm.checks_bases import bases_of
 from testlist.languages.jvm.checks_calls import Call, bare, call_of, chain, parts
 from testlist.languages.jvm.checks_chains import begins, chained
 from testlist.languages.jvm.checks_conditions import conditions
@@ -39,7 +40,7 @@ def extract(source: bytes, language: str) -> Facts:
     known = origins(source, syntax, names.own)
     quiet: dict[int, bool] = {}
     bodies = (_body(one, known, names, quiet) for one in every)
-    found: BodiesFact = {"functions": [one for one in bodies if one is not None]}
+    found: BodiesFact = {"functions": [one for one in bodies if one is not None], "bases": bases_of(every)}
     if known.elsewhere:
         found["imports"] = known.elsewhere
     return {**found}

@@ -24,6 +24,8 @@ PARAMETERS: Final = frozenset({"formal_parameters", "function_value_parameters"}
 PLAIN: Final = frozenset({"formal_parameter", "parameter"})
 CLASS_BODIES: Final = frozenset({"class_body", "enum_class_body"})
 BODIES: Final = frozenset({"block", "function_body"})
+#: what a companion without a name is called
+COMPANION: Final = "Companion"
 #: deeper trees are given up
 DEEPEST: Final = 250
 #: functions whose bodies are parsed apart, of one file
@@ -159,7 +161,7 @@ def _inside(node: Node, classes: tuple[Node, ...], depth: int, *, specifies: boo
 def _method(node: Node, classes: tuple[Node, ...]) -> Function:
     head = node.child_by_field_name("name") or node
     body = next((child for child in node.named_children if child.type in BODIES), None)
-    around = (plain(one.child_by_field_name("name")) or "Companion" for one in classes)
+    around = (plain(one.child_by_field_name("name")) or COMPANION for one in classes)
     return Function(".".join((*around, plain(head))), head, node, body, classes, node.has_error)
 
 

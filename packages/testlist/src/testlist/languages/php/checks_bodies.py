@@ -107,7 +107,7 @@ def _linked(begin: Node, links: Sequence[Link], own: frozenset[str], *, is_test:
         is_first = is_test and holder is begin
         if is_first and link.called and number == 0 and link.name in own:
             holder = link.node
-        elif is_first and link.called and (check := asserted(link.node, link.name, line(link.node))) is not None:
+        elif is_first and link.called and (check := asserted(link.node, link.name, link.line)) is not None:
             yield check
         elif link.called and (link.name.startswith(ASSERT) or link.name in PRINTS):
             yield received(link, holder)

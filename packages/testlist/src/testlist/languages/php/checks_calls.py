@@ -41,6 +41,11 @@ class Link(NamedTuple):
         """What it is given."""
         return arguments(self.node)
 
+    @property
+    def line(self) -> int:
+        """Where its name stands: of a chain over several lines, that tells which link it is."""
+        return line(self.node.child_by_field_name("name") or self.node)
+
 
 def links_of(node: Node) -> tuple[Node, list[Link]]:
     """What a chain begins with, and its links in order."""
@@ -102,9 +107,9 @@ def received(link: Link, holder: Node) -> CheckFact:
     word = link.name.removeprefix("assert")
     meaning, known = RECEIVED.get(word) or PRINTS.get(link.name), meaning_of(link.name)
     if meaning is None and known is not None and known.expected is not None and len(link.given) > 1:
-        return _made(link.node, known, line(link.node))  # of a test that was handed over
+        return _made(link.node, known, link.line)  # of a test that was handed over
     relation, _, expected, negated, _ = meaning or Meaning("custom", None, 0)
-    return made(line(link.node), relation, holder, at(link.given, expected), negated=negated, literal=literal)
+    return made(link.line, relation, holder, at(link.given, expected), negated=negated, literal=literal)
 
 
 def is_own(node: Node | None) -> bool:

@@ -11,7 +11,7 @@ from testlist.kit.checking import at, made, said
 from testlist.languages.php.checks_calls import Link, arguments, literal
 from testlist.languages.php.vocabulary_checks import DEMANDS, FORESEEN, TIMES, WITH
 from testlist.languages.php.vocabulary_expectations import MATCHERS, OPPOSITES, THROWS, TURNS
-from testlist.sandbox.syntax import line, text
+from testlist.sandbox.syntax import text
 
 #: links that give a chain another subject, and links that look at each part of one
 OTHER: Final = frozenset({"and", "expect"})
@@ -60,7 +60,7 @@ def _matched(link: Link, subject: Node, inner: str, *, negated: bool) -> CheckFa
     relation = opposite or MATCHERS.get(link.name, "custom")
     given = link.given
     wanted = at(given, 0) if relation not in ALONE else None
-    check = made(line(link.node), relation, subject, wanted, negated=negated != (opposite is not None), literal=literal)
+    check = made(link.line, relation, subject, wanted, negated=negated != (opposite is not None), literal=literal)
     if inner:
         check["subject"] = f"{said(subject)}{inner}"
     if relation == "approximate" and len(given) > 1:
@@ -75,12 +75,12 @@ def thrown(links: Sequence[Link]) -> Iterator[CheckFact]:
     for link in links:
         if link.name in THROWS:
             given = link.given[THROWS[link.name] :]
-            check = made(line(link.node), "raises", None, at(given, 0), literal=literal)
+            check = made(link.line, "raises", None, at(given, 0), literal=literal)
             if len(given) > 1:
                 check["message"] = said(given[1])
             yield check
         elif link.name == "throwsNoExceptions":
-            yield made(line(link.node), "raises", negated=True, literal=literal)
+            yield made(link.line, "raises", negated=True, literal=literal)
 
 
 def demanded(root: Node, links: Sequence[Link]) -> Iterator[CheckFact]:
@@ -120,5 +120,5 @@ def _called(link: Link, holder: Node | None, what: Node | None, after: Sequence[
     """One demand.  after: links that may say with which arguments, which are shown in place of the method then."""
     given = next((one for one in after if one.name in WITH and arguments(one.node)), None)
     if given is not None:
-        return made(line(link.node), "called_with", holder, at(given.given, 0), negated=negated, literal=literal)
-    return made(line(link.node), "called", holder, what, negated=negated, literal=literal)
+        return made(link.line, "called_with", holder, at(given.given, 0), negated=negated, literal=literal)
+    return made(link.line, "called", holder, what, negated=negated, literal=literal)

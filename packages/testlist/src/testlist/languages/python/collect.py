@@ -11,6 +11,7 @@ from testlist.languages.python.resolve_classes import Class, Classes
 from testlist.languages.python.resolve_factories import Makers
 from testlist.languages.python.resolve_marks import Marks
 from testlist.languages.python.resolve_names import Found, Names
+from testlist.languages.python.resolve_scenarios import Scenarios
 from testlist.languages.python.shape import Binding, DefItem, SetItem
 from testlist.model import Test
 
@@ -86,12 +87,14 @@ class Collector:
     rules: Rules
     classes: Classes = field(init=False)
     makers: Makers = field(init=False)
+    scenarios: Scenarios = field(init=False)
     entered: set[int] = field(default_factory=set)  # classes met below one of a module's own
 
     def __post_init__(self) -> None:
         """Share the names."""
         self.classes = Classes(self.names)
         self.makers = Makers(self.names)
+        self.scenarios = Scenarios(self.names)
 
     def module(self, path: str) -> Iterator[Hit]:
         """Tests a run of this file would have."""
@@ -122,6 +125,8 @@ class Collector:
         if (one := Class.of(found)) is not None:
             yield from self._class(name, one, outer)
         elif found.item["k"] == "def" and self.rules.is_function(name) and not resolve_marks.is_fixture(found.item):
+            if self.scenarios.has(found.path, found.item):
+                return  # the scenario itself is the row
             marks = outer | resolve_marks.own(self.names, found.path, found.item)
             yield Hit(PLAIN_BY, found.path, found.outer, found.item, found.item["name"], marks)
 

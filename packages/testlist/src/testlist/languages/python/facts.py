@@ -11,7 +11,7 @@ from tree_sitter import Node
 from testlist.languages.python.facts_factories import makes
 from testlist.languages.python.facts_hooks import HOOKS, gives
 from testlist.languages.python.facts_skipping import skips
-from testlist.languages.python.facts_values import calls, dotted_of, marks_of, strings_of
+from testlist.languages.python.facts_values import calls, dotted_of, feature_of, marks_of, partial_of, strings_of
 from testlist.languages.python.shape import (
     ClassItem,
     DefItem,
@@ -96,10 +96,16 @@ def _branches(node: Node) -> Iterator[Item]:
 
 
 def _decorated(node: Node) -> Iterator[Item]:
-    marks = [mark for child in named(node) if child.type == "decorator" for mark in marks_of(next(named(child), None))]
+    decorators = [next(named(child), None) for child in named(node) if child.type == "decorator"]
+    marks = [mark for one in decorators for mark in marks_of(one)]
     inner = node.child_by_field_name("definition")
-    if inner is not None:
-        yield _class(inner, marks) if inner.type == "class_definition" else _function(inner, marks)
+    if inner is not None and inner.type == "class_definition":
+        yield _class(inner, marks)
+    elif inner is not None:
+        item = _function(inner, marks)
+        if feature := next(filter(None, map(feature_of, decorators)), ""):
+            item["feature"] = feature
+        yield item
 
 
 def _function(node: Node, marks: list[Mark]) -> DefItem:
@@ -230,6 +236,8 @@ def _valued(item: SetItem, value: Node) -> None:
         item["called"] = calls(value)
         if any(text(child) == item["name"] for child in named(value.child_by_field_name("arguments"))):
             item["again"] = True  # `test = decorator(test)`
+        if partial := partial_of(value):
+            item["partial"] = partial
     if strings := strings_of(value, alone=item["name"] == "__only_on__"):
         item["strings"] = strings
 

@@ -7,6 +7,8 @@ from tree_sitter import Node
 from testlist.languages.python.shape import Mark
 from testlist.sandbox.syntax import named, text
 
+#: suffix of files that a decorator of pytest-bdd is given
+FEATURE: Final = ".feature"
 WORDS: Final = frozenset({"identifier", "attribute", "dotted_name"})
 
 
@@ -53,6 +55,21 @@ def _cases(node: Node) -> int | None:
         return None
     rows = list(named(table))
     return None if any(row.type == "list_splat" for row in rows) else len(rows)
+
+
+def partial_of(node: Node) -> str:
+    """Dotted name of the function that `partial(...)` is given; empty for anything else."""
+    is_partial = dotted_of(node).rpartition(".")[2] == "partial"
+    given = next(named(node.child_by_field_name("arguments")), None) if is_partial else None
+    return dotted_of(given) if given is not None else ""
+
+
+def feature_of(node: Node | None) -> str:
+    """The feature file whose name a call is given as a plain string; empty if there is none."""
+    given = list(named(node.child_by_field_name("arguments"))) if node is not None and node.type == "call" else []
+    values = (one.child_by_field_name("value") if one.type == "keyword_argument" else one for one in given)
+    written = (string_of(value) for value in values if value is not None and value.type == "string")
+    return next((one for one in written if one.endswith(FEATURE)), "")
 
 
 def strings_of(node: Node, *, alone: bool) -> list[str]:

@@ -144,7 +144,8 @@ class Names:
         values = item["values"]
         if len(values) != 1 or values[0][0].split(".")[0] == item["name"]:
             return found
-        dotted = f"{values[0][0]}.{rest}" if rest else values[0][0]
+        head = item.get("partial", values[0][0])
+        dotted = f"{head}.{rest}" if rest else head
         meaning = self.meaning(found.path, dotted, steps - 1)
         if isinstance(meaning, str) or not item.get("called"):
             return meaning

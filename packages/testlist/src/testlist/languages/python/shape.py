@@ -39,7 +39,7 @@ class DefItem(Branch, Named):
 
     returns: heads of what it returns, as it may be a decorator; built: classes that it writes and returns; makes: what
     it returns that may be a function: its own, or the dotted name of something else that it calls for one; skips: how
-    it skips as a decorator (see facts_skipping); gives: of a hook.
+    it skips as a decorator (see facts_skipping); gives: of a hook; feature: a feature file that a decorator is given.
     """
 
     k: Literal["def"]
@@ -49,6 +49,7 @@ class DefItem(Branch, Named):
     makes: NotRequired[list[FunctionFact | str]]
     skips: NotRequired[str]
     gives: NotRequired[list[Giving]]
+    feature: NotRequired[str]
 
 
 class ClassItem(Branch, Named):
@@ -63,14 +64,15 @@ class ClassItem(Branch, Named):
 class SetItem(Branch, Named):
     """An assignment.  values: heads of what is assigned; strings: plain ones that it lists; const: a word such as None.
 
-    called: how often something is called in a row for the value; again: with the name itself as an argument; add: what
-    the name had is added to.
+    called: how often something is called in a row for the value; again: with the name itself as an argument; partial:
+    dotted name of what `partial` is given; add: what the name had is added to.
     """
 
     k: Literal["set"]
     values: list[Mark]
     called: NotRequired[int]
     again: NotRequired[bool]
+    partial: NotRequired[str]
     const: NotRequired[str]
     strings: NotRequired[list[str]]
     add: NotRequired[bool]
