@@ -54,8 +54,10 @@ SAMPLES = {
         "attribute_item function_item mod_item macro_definition macro_invocation",
     ),
     "scala": (
-        (b'package a\nimport b.{c => d}\n@E class F(g: H) extends I with J { test("k") { l => } }\n'
-        b'trait M { "n" should "o" in {} }\nobject P { property("q") = r; for (s <- t) u }\n'),
+        (
+            b'package a\nimport b.{c => d}\n@E class F(g: H) extends I with J { test("k") { l => } }\n'
+            b'trait M { "n" should "o" in {} }\nobject P { property("q") = r; for (s <- t) u }\n'
+        ),
         "package_clause import_declaration class_definition trait_definition object_definition",
     ),
     "java": (

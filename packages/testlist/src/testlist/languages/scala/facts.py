@@ -11,7 +11,7 @@ from tree_sitter import Node
 from testlist.languages.scala.facts_calls import Place, Walk
 from testlist.languages.scala.facts_places import place
 from testlist.languages.scala.shape import CallFact, ClassFact, Import, MethodFact, ScalaFacts
-from testlist.languages.scala.vocabulary import BODIES, GIVES
+from testlist.languages.scala.vocabulary import BODIES, GIVES, LAZY
 from testlist.model import Facts
 from testlist.sandbox.syntax import column, line, named, parse, text
 
@@ -173,17 +173,24 @@ def within(node: Node) -> Place:
     bodies: list[str] = []
     for child in node.named_children:
         if child.type == "parameters":
-            for one in named(child):
+            parameters = [*named(child)]
+            for one in parameters:
                 name = text(one.child_by_field_name("name"))
-                (bodies if is_body(one.child_by_field_name("type")) else titles).append(name)
+                (bodies if is_body(one.child_by_field_name("type"), alone=len(parameters) == 1) else titles).append(
+                    name
+                )
     return Place(loop=bool(titles or bodies), titles=_any(titles), bodies=_any(bodies))
 
 
-def is_body(kind: Node | None) -> bool:
-    """Whether a value of a type may be the body of a test: it is run for what tests give."""
+def is_body(kind: Node | None, *, alone: bool) -> bool:
+    """Whether a value of a type may be the body of a test.  alone: it is given in a list of its own, as blocks are.
+
+    Other functions make what is tested.
+    """
     if kind is None or kind.type not in BODIES or not kind.named_children:
         return False
-    return GIVES.match(text(kind.named_children[-1])) is not None
+    fits = alone or kind.type == LAZY
+    return fits and GIVES.match(text(kind.named_children[-1])) is not None
 
 
 def _any(names: list[str]) -> re.Pattern[str] | None:

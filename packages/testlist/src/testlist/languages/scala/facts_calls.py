@@ -155,7 +155,7 @@ class Walk:
         inner = self.of(found.lists, at.inside(loop=found.name in LOOPS))
         if found.on is not None:
             inner = [*self.entries(found.on, at.inside()), *inner]
-        if said is not None and found.name and len(found.lists) >= LISTS and (said.written or asked(one, at.titles)):
+        if said is not None and found.name and len(found.lists) >= LISTS and (said.written or is_part(one, at.titles)):
             return self.unknown(node, found, said, inner, at)
         return inner
 
@@ -198,7 +198,7 @@ class Walk:
         self, node: Node, word: str, said: Title, bodies: Sequence[Node], at: Place, *, on: str = ""
     ) -> list[CallFact]:
         """A test, unless the method around passes the title and the body on: then its calls are."""
-        if at.bodies and asked(node, at.titles, said) and any(at.bodies.search(text(one)) for one in bodies):
+        if at.bodies and is_part(node, at.titles, said) and any(at.bodies.search(text(one)) for one in bodies):
             self.passes.setdefault(self.method, word)
             return []
         fact = self.fact(node, word, said, at)
@@ -267,8 +267,10 @@ class Walk:
         for fact in facts:
             if heading.verb:
                 fact["subject"], fact["verb"] = heading.subject, heading.verb
-            if operator in ("-", ">>") and block and not self.nests:
-                fact["calls"] = self.of([right], at.inside())
+            if operator in ("-", ">>", "in") and block and not self.nests:
+                inner = self.of([right], at.inside())
+                if operator != "in" or holds_tests(inner):
+                    fact["calls"] = inner
         return facts
 
 
@@ -279,8 +281,13 @@ def marked(calls: list[CallFact], mark: str) -> list[CallFact]:
     return calls
 
 
-def asked(node: Node | None, names: re.Pattern[str] | None, said: Title | None = None) -> bool:
+def is_part(node: Node | None, names: re.Pattern[str] | None, said: Title | None = None) -> bool:
     """Whether a title is, or has a part, that the method around asks for."""
     if names is None or node is None:
         return False
     return names.search(text(node) if said is None else said.text) is not None and not (said and said.known)
+
+
+def holds_tests(calls: Sequence[CallFact]) -> bool:
+    """Whether tests with an operator stand in the body of one: such a test is a group in specs2."""
+    return any(call["word"] in ("in", ">>") or holds_tests(call.get("calls", ())) for call in calls)

@@ -23,7 +23,7 @@ class Heading(NamedTuple):
     name: bool = False
 
     def under(self, subject: Node, verb: str) -> "Heading":
-        """The same behind a subject."""
+        """This title behind a subject."""
         said = text(subject) if subject.type == "identifier" else title(subject).text
         return self._replace(subject=said, verb=verb)
 

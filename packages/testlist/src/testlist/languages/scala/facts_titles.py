@@ -17,6 +17,8 @@ LONGEST: Final = 300
 CHAIN: Final = 40
 #: names behind a text that change nothing but the text
 QUIET: Final = frozenset({"stripMargin", "trim", "toString", "format"})
+#: names behind a name that stands for a title; any other makes another title of it
+MARKS: Final = frozenset({"ignore", "only", "fail", "flaky", "pending", "tag"})
 #: what stands for a title with options
 OPTIONS: Final = frozenset({"TestOptions", "TestName"})
 
@@ -55,9 +57,10 @@ def bare(node: Node) -> tuple[Node, tuple[str, ...]]:
         elif node.type == "instance_expression" and any(text(one) in OPTIONS for one in node.named_children):
             node = next(arguments(node), node)
         elif node.type == "field_expression" and (value := node.child_by_field_name("value")) is not None:
-            if value.type == "identifier":
+            mark = text(node.child_by_field_name("field"))
+            if value.type == "identifier" and mark not in MARKS:
                 break
-            marks.append(text(node.child_by_field_name("field")))
+            marks.append(mark)
             node = value
         else:
             break

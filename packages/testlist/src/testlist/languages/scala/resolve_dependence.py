@@ -4,14 +4,18 @@ Tests count where they are written, so those of one file mean nothing to another
 for its classes are listed with the files that lead to it.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, Final
 
 from testlist.languages.scala.config import is_candidate
 from testlist.languages.scala.resolve import Resolver
 from testlist.languages.scala.shape import ClassFact, shape
 from testlist.model import Facts
 from testlist.project import Project
+
+#: imports by which a file speaks of a framework
+SPOKEN: Final = re.compile(r"\b(?:scalatest|scalatestplus|munit|specs2|utest|weaver|scalacheck|zio\.test)\b")
 
 
 def leads(facts: Facts) -> object:
@@ -20,10 +24,15 @@ def leads(facts: Facts) -> object:
 
 
 def outline(facts: Facts) -> object:
-    """Its classes without what they declare, with those imports that their bases and annotations come from."""
+    """Its classes without what they declare, with those imports that their bases and annotations may come from."""
     own = shape(facts)
-    classes = [_class(one) for one in own.get("classes", ())]
-    return own.get("package"), own.get("imports") if classes else None, classes
+    classes = own.get("classes", [])
+    used = {name.partition(".")[0] for one in _all(classes) for name in _named(one)}
+    # a name may be imported by a part of itself: `import org.apache.pekko`, `import pekko.testkit.PekkoSpec`
+    imports = own.get("imports", []) if classes else []
+    used |= {dotted.partition(".")[0] for dotted, _ in imports}
+    kept = [one for one in imports if one[1] == "*" or one[1] in used or SPOKEN.search(one[0])]
+    return own.get("package"), kept, [_class(one) for one in classes]
 
 
 def links(project: Project) -> Callable[[str, Facts], Iterable[str]]:
@@ -47,6 +56,13 @@ def _all(classes: Iterable[ClassFact]) -> Iterator[ClassFact]:
     for one in classes:
         yield one
         yield from _all(one.get("classes", ()))
+
+
+def _named(one: ClassFact) -> Iterator[str]:
+    """What a class is built on, and the annotations in it."""
+    yield from one.get("bases", ())
+    for method in one.get("methods", ()):
+        yield from method.get("marks", ())
 
 
 def _class(one: ClassFact) -> tuple[Any, ...]:

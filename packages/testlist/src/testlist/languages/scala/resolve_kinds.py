@@ -68,7 +68,7 @@ class Kinds:
         return found
 
     def rooted(self) -> list[set[int]]:
-        """Of each framework the classes at whose end one of its own stands."""
+        """Classes at whose end one of a framework stands, for each of the frameworks."""
         return [
             spread(
                 (one for one in self.every() if any(map(dialect.roots.fullmatch, self.foreign[id(one.item)]))),
@@ -78,16 +78,26 @@ class Kinds:
         ]
 
     def guessed(self) -> list[set[int]]:
-        """Of each framework the classes at whose end somebody else's stands, in a file that speaks of the framework."""
+        """Classes at whose end somebody else's stands that is called as bases of tests are, for each of the frameworks.
+
+        Their files speak of it, or else most files of the repository do.
+        """
         seeds: list[list[Found]] = [[] for _ in self.dialects]
+        most = self.spoken_most()
         for one in self.every():
             names = [name for name in self.foreign[id(one.item)] if TESTING.search(name.rpartition(".")[2])]
             if names:
                 said = [*names, *self.names.spoken(one.path)]
-                for place, dialect in enumerate(self.dialects):
-                    if any(map(dialect.package.match, said)):
-                        seeds[place].append(one)
+                places = [place for place, dialect in enumerate(self.dialects) if speaks(dialect, said)]
+                for place in places or most:
+                    seeds[place].append(one)
         return [spread(classes, self.heirs) for classes in seeds]
+
+    def spoken_most(self) -> list[int]:
+        """The framework that most files speak of."""
+        spoken = [self.names.spoken(path) for path in self.names.files]
+        counts = [sum(speaks(dialect, said) for said in spoken) for dialect in self.dialects]
+        return [counts.index(max(counts))] if any(counts) else []
 
     def annotated(self, dialect: Dialect) -> Iterator[Found]:
         """Classes with methods that a framework knows by their annotations."""
@@ -106,6 +116,11 @@ def spread(classes: Iterable[Found], links: Links) -> set[int]:
         found |= new
         todo += new
     return found
+
+
+def speaks(dialect: Dialect, said: Iterable[str]) -> bool:
+    """Whether names that a file uses are of a framework."""
+    return any(map(dialect.package.match, said))
 
 
 def is_made(found: Found) -> bool:

@@ -27,7 +27,8 @@ SAYS: Final = frozenset(
     {"pending", "pendingUntilFixed", "cancel", "assume", "assumeTrue", "assumeFalse", "skipped", "todo", "ignore"}
 )  # fmt: skip
 #: what a method asks for whose tests others may write: `body: => Any`, `body: () => Any`
-BODIES: Final = frozenset({"lazy_parameter_type", "function_type"})
+LAZY: Final = "lazy_parameter_type"
+BODIES: Final = frozenset({LAZY, "function_type"})
 #: what tests give; a type of one letter is anybody's
 GIVES: Final = re.compile(r"(?:Any|Unit|Assertion|Future\w*|IO|ZIO|Task|Result|Expectations?|MatchResult|Prop|[A-Z])\b")
 #: what is put into the text of a specs2 specification and is no example

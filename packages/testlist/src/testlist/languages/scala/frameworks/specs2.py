@@ -19,7 +19,8 @@ SPECS2: Final = framework(
         ),
         package=re.compile(r"(?:.*\.)?specs2\b"),
         fills=True,
-        tests=frozenset({"in", ">>", "!", "s2"}),
+        tests=frozenset({"in", ">>", "!", "s2", "checkAll"}),
+        many=frozenset({"checkAll"}),
         groups=frozenset(f"{word} {{}}" for word in GROUPS),
         nests=True,
         statuses={
