@@ -26,6 +26,8 @@ BROKEN: Final = frozenset({"package_object", "ERROR"})
 #: deeper nesting of classes and packages is no program's
 DEEPEST: Final = 16
 MOST_MARKS: Final = 64
+#: annotation of a class that something else makes, with its values
+FILLED: Final = "WrapWith"
 HIDDEN: Final = frozenset({"private", "protected"})
 
 
@@ -36,7 +38,6 @@ def extract(source: bytes, language: str) -> Facts:
     reader = Reader(NESTING.search(source) is not None)
     reader.file(parse(source, language).named_children, 0)
     facts: ScalaFacts = {
-        "package": ".".join(reader.package),
         "imports": reader.imports,
         "classes": reader.classes,
     }
@@ -57,16 +58,17 @@ class Reader:
         for node in nodes:
             if node.type == "package_clause" and depth < DEEPEST:
                 self.package.append(text(node.child_by_field_name("name")))
-                body = node.child_by_field_name("body")
-                self.file(() if body is None else body.named_children, depth + 1)
+                if (body := node.child_by_field_name("body")) is not None:
+                    self.file(body.named_children, depth + 1)
+                    self.package.pop()
             elif node.type == "import_declaration":
                 self.imports += imported(node)
             elif node.type in CLASSES:
-                self.classes.append(self.declared(node, depth))
+                self.classes.append(self.declared(node, depth, ".".join(self.package)))
             elif node.type in BROKEN and depth < DEEPEST:
                 self.file(node.named_children, depth + 1)
 
-    def declared(self, node: Node, depth: int) -> ClassFact:
+    def declared(self, node: Node, depth: int, package: str = "") -> ClassFact:
         """A class, trait or object with what stands in it."""
         name = node.child_by_field_name("name") or node
         kind = CLASSES[node.type]
@@ -80,9 +82,10 @@ class Reader:
             "end": place(node)["end"],
             "k": kind,
             "name": plain(name),
+            "package": package,
             "bases": [*bases(node)],
             "abstract": kind == "trait" or "abstract" in mods,
-            "asks": asks(node) and not any(is_constructor(one) for one in inner),
+            "asks": asks(node) and FILLED not in marks(node) and not any(is_constructor(one) for one in inner),
             "marks": marks(node),
             "methods": [*methods(inner)],
             "calls": self.calls(inner, walk),

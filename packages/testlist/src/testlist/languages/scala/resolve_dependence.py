@@ -32,7 +32,7 @@ def outline(facts: Facts) -> object:
     imports = own.get("imports", []) if classes else []
     used |= {dotted.partition(".")[0] for dotted, _ in imports}
     kept = [one for one in imports if one[1] == "*" or one[1] in used or SPOKEN.search(one[0])]
-    return own.get("package"), kept, [_class(one) for one in classes]
+    return kept, [_class(one) for one in classes]
 
 
 def links(project: Project) -> Callable[[str, Facts], Iterable[str]]:
@@ -69,6 +69,7 @@ def _class(one: ClassFact) -> tuple[Any, ...]:
     return (
         one["k"],
         one["name"],
+        one.get("package"),
         one.get("bases"),
         one.get("abstract"),
         one.get("asks"),

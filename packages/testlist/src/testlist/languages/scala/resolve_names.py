@@ -17,11 +17,12 @@ TESTING: Final = re.compile(
 
 
 class Found(NamedTuple):
-    """A class with the file it stands in, and the names of those around it."""
+    """A class with the file it stands in, the names of those around it, and the package of the outermost."""
 
     path: str
     item: ClassFact
     outer: tuple[str, ...] = ()
+    package: str = ""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -54,21 +55,22 @@ class Names:
         self.given[path] = {alias: expanded(dotted, given) for alias, dotted in given.items()}
         self.packages[path] = [expanded(dotted, given) for dotted, alias in imports if alias == "*"][:MOST]
         for found in self.all(path):
-            name = ".".join(filter(None, (facts.get("package", ""), *found.names)))
-            self.whole.setdefault(name, []).append(found)
+            self.whole.setdefault(self.whole_name(found), []).append(found)
             self.simple.setdefault(found.item["name"], []).append(found)
 
     def all(self, path: str) -> Iterator[Found]:
         """Every class of a file, each before those in it."""
-        todo = [Found(path, item) for item in reversed(self.files[path].get("classes", []))]
+        classes = reversed(self.files[path].get("classes", []))
+        todo = [Found(path, item, package=item.get("package", "")) for item in classes]
         while todo:
             found = todo.pop()
             yield found
-            todo += (Found(path, item, found.names) for item in reversed(found.item.get("classes", [])))
+            inner = reversed(found.item.get("classes", []))
+            todo += (Found(path, item, found.names, found.package) for item in inner)
 
     def scopes(self, found: Found) -> Iterator[str]:
         """What stands around a class, the nearest first, each with a dot at the end; at last nothing."""
-        parts = [*filter(None, self.files[found.path].get("package", "").split(".")), *found.outer]
+        parts = [*filter(None, found.package.split(".")), *found.outer]
         for length in range(len(parts), max(0, len(parts) - MANY), -1):
             yield ".".join(parts[:length]) + "."
         yield ""
@@ -105,7 +107,7 @@ class Names:
 
     def whole_name(self, found: Found) -> str:
         """Its name with its package."""
-        return ".".join(filter(None, (self.files[found.path].get("package", ""), *found.names)))
+        return ".".join(filter(None, (found.package, *found.names)))
 
 
 def expanded(dotted: str, given: Mapping[str, str]) -> str:

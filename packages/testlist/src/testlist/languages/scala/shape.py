@@ -42,12 +42,14 @@ class MethodFact(Placed):
 class ClassFact(Placed):
     """A class, trait or object.
 
-    k: which of these; bases: as they are written.  abstract: nobody makes one; asks: whoever makes one gives it values.
+    k: which of these; package: unless it stands in another class; bases: as they are written.
+    abstract: nobody makes one; asks: whoever makes one gives it values.
     passes: methods that pass a title and a body on to what is called by a word: name -> word.
     """
 
     k: str
     name: str
+    package: NotRequired[str]
     bases: NotRequired[list[str]]
     abstract: NotRequired[bool]
     asks: NotRequired[bool]
@@ -61,7 +63,6 @@ class ClassFact(Placed):
 class ScalaFacts(TypedDict, total=False):
     """One file; what is empty is left out."""
 
-    package: str
     imports: list[Import]
     classes: list[ClassFact]
 
