@@ -46,6 +46,8 @@ INNER: Final = frozenset(
      "parenthesized_expression", "arguments", "try_expression", "catch_clause", "finally_clause", "vararg",
      "tuple_expression", "ascription_expression", "return_expression"}
 )  # fmt: skip
+#: what a test with others in it has
+GROUPED: Final = re.compile(rb'"\s*+(?:in\b|>>)')
 VALUES: Final = frozenset({"val_definition", "var_definition"})
 REPEATS: Final = frozenset({"for_expression", "while_expression", "do_while_expression"})
 BRANCHES: Final = frozenset({"if_expression", "match_expression"})
@@ -267,9 +269,11 @@ class Walk:
         for fact in facts:
             if heading.verb:
                 fact["subject"], fact["verb"] = heading.subject, heading.verb
-            if operator in ("-", ">>", "in") and block and not self.nests:
+            if operator in ("-", ">>") and block and not self.nests:
+                fact["calls"] = self.of([right], at.inside())
+            elif operator == "in" and block and not self.nests and GROUPED.search(right.text or b""):
                 inner = self.of([right], at.inside())
-                if operator != "in" or holds_tests(inner):
+                if holds_tests(inner):
                     fact["calls"] = inner
         return facts
 
