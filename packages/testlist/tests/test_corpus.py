@@ -50,6 +50,7 @@ NEIGHBOURS = {
     "CartTests.cs": "using Xunit;\npublic class CartTests { [Fact] public void Adds() {} }\n",
     "cart_test.cc": "#include <gtest/gtest.h>\nTEST(Cart, Adds) {}\n",
     "test/cart_test.exs": 'defmodule CartTest do\n  use ExUnit.Case\n  test "adds", do: :ok\nend\n',
+    "src/test/scala/CartSuite.scala": 'class CartSuite extends munit.FunSuite {\n  test("adds") {}\n}\n',
     "features/cart.feature": "Feature: Cart\n  Scenario: adds\n    Given a cart\n",
     "test/cart.bats": '@test "adds" {\n  skip\n}\n',
     "Tests/CartTests.swift": "import XCTest\nclass CartTests: XCTestCase { func testAdds() {} }\n",

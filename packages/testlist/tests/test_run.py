@@ -125,20 +125,20 @@ def test_a_module_named_like_such_a_folder_is_no_folder(make_repository: MakeRep
 def test_files_in_languages_that_no_framework_reads_are_counted(
     make_repository: MakeRepository, take: TakeInventory
 ) -> None:
-    scala = {f"src/test/scala/Test{n}.scala": "class T { @Test def x() {} }\n" for n in range(3)}
+    lua = {f"spec/shop{n}_spec.lua": "it('adds', function() end)\n" for n in range(3)}
     others = {
         "test/shop_test.dart": "x",
         "lib/shop.dart": "x",
-        "src/Shop.scala": "x",
-        "vendor/a.scala": "x",
+        "src/shop.lua": "x",
+        "vendor/a_spec.lua": "x",
         "test_a.py": "def test_a(): pass\n",
     }
-    found = take(make_repository(scala | others))
-    assert found.summary()["unread"] == {"Scala": 3, "Dart": 1}
+    found = take(make_repository(lua | others))
+    assert found.summary()["unread"] == {"Lua": 3, "Dart": 1}
     assert totals(found).splitlines()[1] == (
-        "files that look like tests, but no framework of their language is known here: 3 Scala, 1 Dart"
+        "files that look like tests, but no framework of their language is known here: 3 Lua, 1 Dart"
     )
-    assert json.loads("".join(render(found, "json")))["summary"]["unread"] == {"Scala": 3, "Dart": 1}
+    assert json.loads("".join(render(found, "json")))["summary"]["unread"] == {"Lua": 3, "Dart": 1}
 
 
 def test_a_repository_without_tests_gives_an_empty_inventory(

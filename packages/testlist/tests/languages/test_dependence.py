@@ -46,6 +46,14 @@ ELIXIR = {
     "test/a_test.exs": 'defmodule ATest do\n  use DataCase\n  use Shared\n  test "a" do\n  end\nend\n',
     "test/b_test.exs": 'defmodule BTest do\n  use DataCase\n  test "b" do\n  end\nend\n',
 }
+SCALA = {
+    "src/main/scala/Lib.scala": 'abstract class Lib extends munit.FunSuite {\n  test("of all") {}\n}\n',
+    "src/test/scala/Base.scala": 'abstract class Base extends munit.FunSuite {\n  test("shared") {}\n'
+    "  def quietly(name: String)(body: => Any) = test(name)(body)\n}\n",
+    "src/test/scala/ASuite.scala": 'class ASuite extends Base {\n  quietly("a") { 1 }\n}\n',
+    "src/test/scala/BSuite.scala": 'class BSuite extends munit.FunSuite {\n  test("b") {}\n}\n',
+    "src/test/scala/LibSuite.scala": 'class LibSuite extends Lib {\n  test("c") {}\n}\n',
+}
 GHERKIN = {
     "features/a.feature": "Feature: A\n  Scenario: a\n    Given a\n",
     "features/b.feature": "Feature: B\n  Scenario: b\n    Given b\n",
@@ -97,6 +105,27 @@ OTHERS: Mapping[str, tuple[Mapping[str, str], str, tuple[str, str], Collection[s
         {"test/support/shared.ex"},
     ),
     "elixir, a module that is used no more": (ELIXIR, "test/a_test.exs", ("  use Shared\n", ""), None),
+    "scala, a test": (SCALA, "src/test/scala/BSuite.scala", ('"b"', '"c"'), {"src/test/scala/BSuite.scala"}),
+    "scala, a test that others inherit": (
+        SCALA,
+        "src/test/scala/Base.scala",
+        ('"shared"', '"other"'),
+        {"src/test/scala/Base.scala"},
+    ),
+    "scala, a test in a file that is read for its class alone": (
+        SCALA,
+        "src/main/scala/Lib.scala",
+        ('"of all"', '"of any"'),
+        {"src/test/scala/LibSuite.scala"},
+    ),
+    "scala, a method that declares tests no more": (
+        SCALA,
+        "src/test/scala/Base.scala",
+        ("test(name)(body)", "1"),
+        None,
+    ),
+    "scala, another base": (SCALA, "src/test/scala/BSuite.scala", ("munit.FunSuite", "Helper"), None),
+    "scala, nobody can make it": (SCALA, "src/test/scala/ASuite.scala", ("class A", "abstract class A"), None),
     "gherkin, a scenario": (GHERKIN, "features/b.feature", ("Scenario: b", "Scenario: c"), {"features/b.feature"}),
     "bats, a test": (BATS, "test/b.bats", ('"b"', '"c"'), {"test/b.bats"}),
     "elixir, another template": (ELIXIR, "test/support/data_case.ex", ("ExUnit.CaseTemplate", "GenServer"), None),

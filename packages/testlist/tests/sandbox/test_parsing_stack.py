@@ -53,6 +53,13 @@ SAMPLES = {
         b"#[test]\nfn a() {}\nmod b {}\nmacro_rules! c { ($d:ident) => { e } }\nf! { g }",
         "attribute_item function_item mod_item macro_definition macro_invocation",
     ),
+    "scala": (
+        (
+            b'package a\nimport b.{c => d}\n@E class F(g: H) extends I with J { test("k") { l => } }\n'
+            b'trait M { "n" should "o" in {} }\nobject P { property("q") = r; for (s <- t) u }\n'
+        ),
+        "package_clause import_declaration class_definition trait_definition object_definition",
+    ),
     "java": (
         b"package a; import static b.C; @D class E<F> extends G<F> { @H void i() {} } record J(int k) {} @interface L {}",
         "package_declaration import_declaration class_declaration record_declaration annotation_type_declaration",

@@ -26,7 +26,6 @@ CONVENTIONS: Final[dict[str, tuple[str, str]]] = {
     "PowerShell": ("ps1", r"\.[Tt]ests\.ps1$"),
     "R": ("r R", r"(^|/)tests/(.*/)?test[-_.][^/]*$"),
     "Robot Framework": ("robot", r""),
-    "Scala": ("scala", rf"(Test|Tests|Spec|Suite)\.scala$|{_BELOW}"),
     "shell": ("sh", r"(^|/)test[-_][^/]*$|[-_](test|spec)\.sh$"),
     "Solidity": ("sol", r"\.t\.sol$"),
     "Visual Basic": ("vb", r"Tests?\.vb$"),

@@ -1,0 +1,1 @@
+"""Scala: what a file declares, and what its test frameworks make of it."""
