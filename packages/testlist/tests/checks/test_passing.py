@@ -190,6 +190,8 @@ TABLE: list[tuple[Callable[[list[str]], dict[str, str]], Bodies]] = [
         "const total = f();": None, "const n = `${f()}`;": None, "return;\nexpect(f()).toBe(1);": "unreachable",
         "if (f()) return;\nexpect(f()).toBe(1);": None, "if (1 !== 1) { expect(f()).toBe(1); }": "constant",
         "try { expect(f()).toBe(1); } catch { }": "ignored", "try { expect.soft(f()).toBe(1); } catch { }": None,
+        "try { f({done: 1, once: 2}); expect(f()).toBe(1); } catch { }": "ignored", "try { f(done); expect(f()).toBe(1); } catch { }": None,
+        "try { a.once('b', f); expect(f()).toBe(1); } catch { }": None,
         "expect(true).toBeTruthy();": "constant", "assert.ok(true);": "constant", "expect(null).toBeNull();": "constant",
         "expect(true).to.be.true;": "constant", "expect(1).toEqual(2);": None, "expect(false).toBeTruthy();": None,
     }),
@@ -237,6 +239,13 @@ def test_a_body_of_thousands_of_statements_or_deep_expressions_is_read(
         ("tests/ATest.cs", "using Xunit;\npublic class ATest { Cart Cart { get; } = new(); [Fact] public void A() { } }", None),
         ("tests/ATest.cs", "using Xunit;\npublic class EqualAssertsTest { [Fact] public void A() { Assert.Equal(1, 1); } }", None),
         ("tests/ATest.cs", "using Xunit; using Fact = Retry;\npublic class ATest { [Fact] public void A() { } }", None),
+        ("tests/ATest.cs", "using Xunit;\npublic class ATest { Cart cart; enum E { A = 1 } struct S { } interface I { }\n"
+         "record R(int A); delegate void D(int a); static int count; [Fact] public void A() { } }", "empty"),
+        ("tests/ATest.cs", "using Xunit;\npublic class ATest { static int a = F(), b; [Fact] public void A() { } }", None),
+        ("tests/ATest.cs", "using Xunit;\npublic class ATest { [Own] int a; [Fact] public void A() { } }", None),
+        ("tests/ATest.cs", "using Xunit;\npublic class ATest { Cart a\n = new(); [Fact] public void A() { } }", None),
+        ("tests/ATest.cs", "using Xunit;\npublic class ATest { static ATest() { F(); } [Fact] public void A() { } }", None),
+        ("tests/ATest.cs", 'using Xunit;\n[SupportedOSPlatform("macos")]\npublic class ATest { [Fact] public void A() { } }', "empty"),
         ("a_test.cc", '#include <catch2/catch.hpp>\nTEST_CASE("A", "[a]") {}\n', "empty"),
         ("a_test.cc", '#include <catch2/catch.hpp>\nTEST_CASE("A", "[a]") {}\nTEST_CASE("A", "[a]") {}\n', None),
         ("a_test.cc", "#include <gtest/gtest.h>\nTEST(B, A) { return;\n#if C\nEXPECT_EQ(1, f());\n#endif\n}\n", "unreachable"),
@@ -245,9 +254,43 @@ def test_a_body_of_thousands_of_statements_or_deep_expressions_is_read(
         ("Tests/A.swift", "import XCTest\nclass T: XCTestCase { let a = f() }\nextension T { func testA() {} }\n", None),
         ("a.test.js", "import { test } from 'vitest'\n// after a while\ntest('A', () => { })\nprocess.env.A", "empty"),
         ("a.test.js", "import { test } from 'vitest'\ntest('A', () => { })\nprocess.on('exit', f)", None),
+        ("a.test.js", "import { test } from 'vitest'\nimport { assert } from './own'\ntest('A', () => { })", "empty"),
+        ("a.test.js", "import { test } from 'vitest'\nimport { assert } from './own'\ntest('A', () => { assert(true) })", None),
+        ("a.test.js", "import { test } from 'vitest'\nimport * as assert from './own'\ntest('A', () => { assert.ok(true) })", None),
+        ("a.test.js", "import { test } from 'vitest'\nimport { assert } from './own'\ntest('A', () => { try { assert(f()) } catch { } })", None),
+        ("a.test.js", "import { test } from 'vitest'\nimport { expect } from './own'\ntest('A', () => { expect(1).toBe(1) })", None),
+        ("a.test.js", "import { test } from './own'\ntest('A', () => { })", None),
+        ("tests/ATest.php", "<?php\nuse PHPUnit\\Framework\\TestCase;\nclass ATest extends TestCase {\n"
+         "function testA() { } function a() { $b->before('c'); f('d after e'); } }", "empty"),
+        ("tests/ATest.php", "<?php\nuse PHPUnit\\Framework\\TestCase;\nclass ATest extends TestCase {\n"
+         "function testA() { } #[\nBefore] function a() { } }", None),
+        ("tests/ATest.php", "<?php\nuse PHPUnit\\Framework\\{TestCase, Attributes\\Before as B};\nclass ATest extends TestCase {\n"
+         "function testA() { } #[B] function a() { } }", None),
+        ("a.test.js", "import { test, expect } from 'strange'\ntest('A', () => { })", None),
+        ("a.test.js", "import { test } from 'vitest'\nimport { expect } from 'strange'\ntest('A', () => { expect(1).toBe(1) })", None),
+        ("a.test.js", "import { test as base } from 'vitest'\nconst test = base.extend({ a: [f, { auto: true }] })\ntest('A', () => { })", None),
+        ("a.test.js", "import { test } from 'vitest'\nfunction assert(a) { throw a }\ntest('A', () => { assert(true) })", None),
+        ("a.test.js", "const { expect } = require('chai')\nit('A', () => { expect(1).to.equal(1) })", "constant"),
+        ("a.test.js", "const assert = require('assert').strict\nit('A', () => { assert.ok(true) })", "constant"),
+        ("a.test.js", "const assert = chai.assert\nit('A', () => { assert.ok(true) })", "constant"),
+        ("tests/a.rs", '#![cfg_attr(not(feature = "a"), allow(dead_code, x), doc = "b")]\n#[test]\nfn a() { }', "empty"),
+        ("tests/a.rs", "#[cfg_attr(miri, ignore)]\n#[test]\nfn a() { }", "empty"),
+        ("tests/a.rs", "#![cfg_attr(a, allow(b), test_runner(c))]\n#[test]\nfn a() { }", None),
+        ("tests/a.rs", "#[cfg_attr(a, should_panic)]\n#[test]\nfn a() { }", None),
+        ("Tests/A.swift", "import XCTest\n@available(macOS 13, *)\nclass T: XCTestCase { public func testA() {} }", "empty"),
+        ("Tests/A.swift", "import XCTest\nclass T: XCTestCase { @Own var a: Int; func testA() {} }", None),
+        ("Tests/A.swift", "import Testing\n@Suite(.tags(.a)) struct T { @Test(\n.tags(\n.Size.a, // b\n),\n)\n func testA() {} }", "empty"),
+        ("Tests/A.swift", "import Testing\nstruct T { @Test(.tags(.a), .enabled(if: f())) func testA() {} }", None),
+        ("Tests/A.swift", "import Testing\nstruct T { @Test(.own) func testA() {} }", None),
+        ("Tests/A.swift", "import Testing\n@Suite(.own) struct T { @Test func testA() {} }", None),
     ],
 )  # fmt: skip
 def test_what_is_around_a_test_may_fail_for_it(read: Read, path: str, source: str, reason: str | None) -> None:
-    project = {"tests/a.csproj": '<Project><ItemGroup><PackageReference Include="xunit" /></ItemGroup></Project>'}
+    project = {
+        "tests/a.csproj": '<Project><ItemGroup><PackageReference Include="xunit" /></ItemGroup></Project>',
+        "Cargo.toml": '[package]\nname = "a"\nversion = "0.1.0"\n', "package.json": '{"devDependencies": {"mocha": "1"}}',
+        "Package.swift": "// swift-tools-version:5.5\n", "phpunit.xml": "<phpunit/>",
+        "own.js": "export function assert(a) { if (a) throw a }\nexport const test = f, expect = f\n",
+    }  # fmt: skip
     said = {one.cannot_fail if one else None for one in read({**project, path: source}).values()}
     assert said == {reason}

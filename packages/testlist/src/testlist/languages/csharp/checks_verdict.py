@@ -20,10 +20,12 @@ ANOTHER: Final = re.compile(rb"\b(?:using|class|struct|record)\s++Assert\b(?!\s*
 #: a file that calls another attribute by the name of one
 RENAMED: Final = re.compile(rb"\busing\s++(?:Fact|Test|TestMethod|TestClass|TestFixture)\s*+=(?!\s*+(?:Xunit|NUnit)\.)")
 #: attributes of a class that may have arguments
-STILL: Final = frozenset({"Parallelizable", "ExcludeFromCodeCoverage"})
+STILL: Final = frozenset(
+    {"Parallelizable", "ExcludeFromCodeCoverage", "SupportedOSPlatform", "UnsupportedOSPlatform", "SuppressMessage"}
+)
 #: attributes of a class and of a method under which nothing more is done
 CLASSES: Final = frozenset(
-    {"TestFixture", "TestClass", "Trait", "Category", "TestCategory", "Parallelizable", "ExcludeFromCodeCoverage"}
+    {"TestFixture", "TestClass", "Trait", "Category", "TestCategory", *STILL}
 )
 METHODS: Final = frozenset({"Fact", "Test", "TestMethod"})
 FORGETS: Final = frozenset({"Fact", "TestMethod"})
@@ -31,7 +33,12 @@ BESIDE: Final = frozenset({"Trait", "Category", "TestCategory", "Owner", "Descri
 #: classes that are not all there, and those of which others are made
 OPEN: Final = frozenset({"partial", "abstract"})
 #: what may be in a class of tests and is not run before each
-MEMBERS: Final = frozenset({"method_declaration", "class_declaration"})
+MEMBERS: Final = frozenset(
+    {"method_declaration", "class_declaration", "enum_declaration", "struct_declaration", "record_declaration",
+     "interface_declaration", "delegate_declaration"}
+)  # fmt: skip
+#: the end of a field that is given a value, which has left blanks where it stood
+GIVEN: Final = re.compile(r"\s;?\Z")
 #: what MSTest gives a class of tests
 CONTEXT: Final = "TestContext"
 #: parts of a class that say that it has a base, or arguments
@@ -60,9 +67,10 @@ def is_plain(node: Node) -> bool:
 
 
 def _is_quiet(member: Node) -> bool:
-    """Whether a member of a class runs around no test; values of fields are not parsed, so that these are constants."""
+    """Whether a member of a class runs around no test: values of fields are not parsed, and only constants have one."""
     if member.type == "field_declaration":
-        return not _marks(member) and any(text(one) == "const" for one in named(member))
+        is_constant = any(text(one) == "const" for one in named(member))
+        return not _marks(member) and (is_constant or not GIVEN.search(text(member)))
     if member.type == "property_declaration":
         return not _marks(member) and text(member.child_by_field_name("type")) == CONTEXT
     return member.type in MEMBERS
