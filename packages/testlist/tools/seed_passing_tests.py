@@ -177,9 +177,9 @@ def _seed(reader: File, test: Test, place: Place, quota: Quota, chance: random.R
     """A body for a test; None if there are enough of all that it may have."""
     language = reader.language
     if reader.is_surrounded(place):
-        seed = next(seeds(language, place.text))._replace(kind=SURROUNDED)
+        seed = next(seeds(language, place.text, reader.text))._replace(kind=SURROUNDED)
         return seed if quota.lacks(language, SURROUNDED) else None
-    able = [one for one in seeds(language, place.text) if test.framework not in KEPT.get(one.kind, ())]
+    able = [one for one in seeds(language, place.text, reader.text) if test.framework not in KEPT.get(one.kind, ())]
     wanted = [one for one in able if quota.lacks(language, one.kind)]
     fewest = min((quota.counted[language, one.kind] for one in wanted), default=0)
     rare = [one for one in wanted if quota.counted[language, one.kind] == fewest]

@@ -239,8 +239,8 @@ def test_a_body_of_thousands_of_statements_or_deep_expressions_is_read(
         ("tests/ATest.cs", "using Xunit;\npublic class ATest { Cart Cart { get; } = new(); [Fact] public void A() { } }", None),
         ("tests/ATest.cs", "using Xunit;\npublic class EqualAssertsTest { [Fact] public void A() { Assert.Equal(1, 1); } }", None),
         ("tests/ATest.cs", "using Xunit; using Fact = Retry;\npublic class ATest { [Fact] public void A() { } }", None),
-        ("tests/ATest.cs", "using Xunit;\npublic class ATest { Cart cart; enum E { A = 1 } struct S { } interface I { }\n"
-         "record R(int A); delegate void D(int a); static int count; [Fact] public void A() { } }", "empty"),
+        ("tests/ATest.cs", ("using Xunit;\npublic class ATest { Cart cart; enum E { A = 1 } struct S { } interface I { }\n"
+         "record R(int A); delegate void D(int a); static int count; [Fact] public void A() { } }"), "empty"),
         ("tests/ATest.cs", "using Xunit;\npublic class ATest { static int a = F(), b; [Fact] public void A() { } }", None),
         ("tests/ATest.cs", "using Xunit;\npublic class ATest { [Own] int a; [Fact] public void A() { } }", None),
         ("tests/ATest.cs", "using Xunit;\npublic class ATest { Cart a\n = new(); [Fact] public void A() { } }", None),
@@ -260,12 +260,12 @@ def test_a_body_of_thousands_of_statements_or_deep_expressions_is_read(
         ("a.test.js", "import { test } from 'vitest'\nimport { assert } from './own'\ntest('A', () => { try { assert(f()) } catch { } })", None),
         ("a.test.js", "import { test } from 'vitest'\nimport { expect } from './own'\ntest('A', () => { expect(1).toBe(1) })", None),
         ("a.test.js", "import { test } from './own'\ntest('A', () => { })", None),
-        ("tests/ATest.php", "<?php\nuse PHPUnit\\Framework\\TestCase;\nclass ATest extends TestCase {\n"
-         "function testA() { } function a() { $b->before('c'); f('d after e'); } }", "empty"),
-        ("tests/ATest.php", "<?php\nuse PHPUnit\\Framework\\TestCase;\nclass ATest extends TestCase {\n"
-         "function testA() { } #[\nBefore] function a() { } }", None),
-        ("tests/ATest.php", "<?php\nuse PHPUnit\\Framework\\{TestCase, Attributes\\Before as B};\nclass ATest extends TestCase {\n"
-         "function testA() { } #[B] function a() { } }", None),
+        ("tests/ATest.php", ("<?php\nuse PHPUnit\\Framework\\TestCase;\nclass ATest extends TestCase {\n"
+         "function testA() { } function a() { $b->before('c'); f('d after e'); } }"), "empty"),
+        ("tests/ATest.php", ("<?php\nuse PHPUnit\\Framework\\TestCase;\nclass ATest extends TestCase {\n"
+         "function testA() { } #[\nBefore] function a() { } }"), None),
+        ("tests/ATest.php", ("<?php\nuse PHPUnit\\Framework\\{TestCase, Attributes\\Before as B};\nclass ATest extends TestCase {\n"
+         "function testA() { } #[B] function a() { } }"), None),
         ("a.test.js", "import { test, expect } from 'strange'\ntest('A', () => { })", None),
         ("a.test.js", "import { test } from 'vitest'\nimport { expect } from 'strange'\ntest('A', () => { expect(1).toBe(1) })", None),
         ("a.test.js", "import { test as base } from 'vitest'\nconst test = base.extend({ a: [f, { auto: true }] })\ntest('A', () => { })", None),

@@ -24,9 +24,7 @@ STILL: Final = frozenset(
     {"Parallelizable", "ExcludeFromCodeCoverage", "SupportedOSPlatform", "UnsupportedOSPlatform", "SuppressMessage"}
 )
 #: attributes of a class and of a method under which nothing more is done
-CLASSES: Final = frozenset(
-    {"TestFixture", "TestClass", "Trait", "Category", "TestCategory", *STILL}
-)
+CLASSES: Final = frozenset({"TestFixture", "TestClass", "Trait", "Category", "TestCategory", *STILL})
 METHODS: Final = frozenset({"Fact", "Test", "TestMethod"})
 FORGETS: Final = frozenset({"Fact", "TestMethod"})
 BESIDE: Final = frozenset({"Trait", "Category", "TestCategory", "Owner", "Description", "Priority"})
