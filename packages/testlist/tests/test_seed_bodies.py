@@ -172,6 +172,7 @@ SURROUNDED = [
     ("php", PHP % "", False), ("php", PHP % "function setUp(): void { c(); }", True),
     ("php", PHP.replace("use PHPUnit\\Framework\\TestCase;", "") % "", True),
     ("csharp", "class A { void a() { b(); } }", False), ("csharp", "class A { static A() { c(); }\nvoid a() { b(); } }", True),
+    ("csharp", "class A { public  A() => c();\nvoid a() { b(); } }", True),
     ("csharp", "class C { static C() { c(); } }\nclass A { void a() { b(); } }", False),
     ("kotlin", "class A { @field:TempDir lateinit var d: File\n fun a() { b() } }", True),
     ("swift", "class A: XCTestCase { func testA() { b() } }", False),

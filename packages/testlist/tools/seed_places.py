@@ -76,7 +76,7 @@ AROUND: Final[Mapping[str, tuple[str, ...]]] = {
         r"SetUp|TearDown|Initialize|Cleanup|Dispose|\[assembly|\bpartial class",
         r"\b(?:class|record) \w+(?:<\w+>)?\s*[:(]",
         r"^ {4,8}\w[^(){};]*=[^;]*(?:\(|\bnew\b)",
-        r"\b(?:public|internal|static) \w+\([^)]*\)\s*(?:$|\{)",
+        r"\b(?:public|internal|static)\s+\w+\([^)]*\)\s*(?:$|\{|=>|:)",
     ),
     "swift": (
         r"setUp|tearDown|^ {2,4}init\(|deinit|\boverride\b|@Suite\(|continueAfterFailure",
