@@ -226,3 +226,12 @@ def test_seeds_of_a_repository_are_told_with_what_the_engine_says_and_the_reposi
     count = sum(one["passes"] for one in found)
     assert lines[2].strip() == f"all {count}/{count}"
     assert lines[-1] == "emptied, with something around it: 0/0"
+
+
+def test_no_check_of_literals_is_written_in_the_repository_of_its_library(make_repository: MakeRepository) -> None:
+    tests = "".join(f"def test_{number}():\n    assert f({number})\n\n\n" for number in range(6))
+    files = {f"test_{name}.py": tests for name in "abcd"}
+    repository = make_repository({**files, "src/_pytest/assertion/rewrite.py": ""})
+    found = seeding.of_repository(repository, seeding.Quota(Counter(), 6), random.Random("1"))
+    assert found
+    assert not {one["kind"] for one in found} & {"constant", "unequal"}

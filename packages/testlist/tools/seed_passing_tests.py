@@ -27,12 +27,15 @@ from seed_tables import LANGUAGES
 from testlist import Inventory, Source, Test, fetched, inventory, resolve
 from testlist.languages import language_of
 from testlist.model import Facts, FactsKey
+from testlist.vendored import tested
 
 #: tests of one file that are rewritten
 MOST = 6
 #: kind -> runners whose failed checks stay failed when their exception is caught, or whose blocks know no `return`
 KEPT = {"ignored": {"nunit", "rspec"}, "returned": {"rspec"}}
 SURROUNDED = "surrounded"
+#: kinds that are checks of literals, which may fail in the repository of the library that has them
+LITERAL = frozenset({"constant", "unequal"})
 
 
 class Change(NamedTuple):
@@ -146,6 +149,7 @@ def chosen(repository: Path, found: Inventory, quota: Quota, chance: random.Rand
     known = {key: checks for key, checks in keyed(found) if key and checks}
     files = [file for file in found.files if file.tests and language_of(file.path) in LANGUAGES]
     chance.shuffle(files)
+    own = tested(git(repository, "ls-tree", "-r", "--name-only", "-z", "HEAD").decode("utf-8", "replace").split("\0"))
     for file in files:
         syntax = language_of(file.path) or ""
         language = ALIASES.get(syntax, syntax)
@@ -156,7 +160,8 @@ def chosen(repository: Path, found: Inventory, quota: Quota, chance: random.Rand
         chance.shuffle(tests)
         for test in tests[:MOST]:
             place = reader.place(test)
-            if place is not None and (seed := _seed(reader, test, place, quota, chance)) is not None:
+            seed = _seed(reader, test, place, quota, chance) if place is not None else None
+            if place is not None and seed is not None and not (syntax in own and seed.kind in LITERAL):
                 quota.add(language, seed.kind)
                 yield Change(test, place, seed, language)
 

@@ -244,6 +244,8 @@ def test_a_body_of_thousands_of_statements_or_deep_expressions_is_read(
         ("tests/ATest.cs", "using Xunit;\npublic class ATest { readonly int a = 0; static readonly string b = \"c\"; long d = -8; char e = 'f'; bool g = true; A h = null; [Fact] public void A() { } }", "empty"),
         ("tests/ATest.cs", 'using Xunit;\npublic class ATest { string a = $"{F()}"; [Fact] public void A() { } }', None),
         ("tests/ATest.cs", "using Xunit;\npublic class ATest { int a = 1, b = F(); [Fact] public void A() { } }", None),
+        ("tests/ATest.cs", "using Xunit;\npublic class ATest { static readonly string A = Environment.NewLine; string b = string.Empty; [Fact] public void A() { } }", "empty"),
+        ("tests/ATest.cs", "using Xunit;\npublic class ATest { string a = Own.NewLine; [Fact] public void A() { } }", None),
         ("tests/ATest.cs", "using Xunit;\npublic class ATest { int a = 1 + F(); [Fact] public void A() { } }", None),
         ("tests/ATest.cs", "using Xunit;\npublic class ATest { [Fact] public void A() { } }\npublic class B { [SetUp] void SetUp() { } public void Dispose() { } }", "empty"),
         ("tests/ATest.cs", "using Xunit;\npublic class ATest { [Fact] public void A() { } [SetUp] void B() { } }", None),

@@ -44,7 +44,9 @@ MEMBERS: Final = frozenset(
      "interface_declaration", "delegate_declaration"}
 )  # fmt: skip
 #: a field without a value, or with one that is written out
-WRITTEN: Final = re.compile(r"[^=]++(?:=\s*+(?:-?\d[\w.]*+|\"[^\"\\\n]*+\"|'[^'\\\n]'|true|false|null)\s*+)?;?")
+WRITTEN: Final = re.compile(
+    r"[^=]++(?:=\s*+(?:-?\d[\w.]*+|\"[^\"\\\n]*+\"|'[^'\\\n]'|true|false|null|Environment\.NewLine|[sS]tring\.Empty)\s*+)?;?"
+)
 #: what MSTest gives a class of tests
 CONTEXT: Final = "TestContext"
 #: parts of a class that say that it has a base, or arguments
