@@ -31,8 +31,8 @@ from testlist.vendored import tested
 
 #: tests of one file that are rewritten
 MOST = 6
-#: kind -> runners whose failed checks stay failed when their exception is caught, or whose blocks know no `return`
-KEPT = {"ignored": {"nunit", "rspec"}, "returned": {"rspec"}}
+#: runner -> kinds that may fail with it: a failed check stays one when it is caught, or its blocks know no `return`
+KEPT = {"nunit": ("ignored",), "rspec": ("ignored", "returned")}
 SURROUNDED = "surrounded"
 #: kinds that are checks of literals, which may fail in the repository of the library that has them
 LITERAL = frozenset({"constant", "unequal"})
@@ -160,8 +160,8 @@ def chosen(repository: Path, found: Inventory, quota: Quota, chance: random.Rand
         chance.shuffle(tests)
         for test in tests[:MOST]:
             place = reader.place(test)
-            seed = _seed(reader, test, place, quota, chance) if place is not None else None
-            if place is not None and seed is not None and not (syntax in own and seed.kind in LITERAL):
+            refused = {*KEPT.get(test.framework, ()), *(LITERAL if syntax in own else ())}
+            if place is not None and (seed := _seed(reader, place, refused, quota, chance)) is not None:
                 quota.add(language, seed.kind)
                 yield Change(test, place, seed, language)
 
@@ -178,13 +178,13 @@ def _is_usual(test: Test, checks: dict[str, Any] | None) -> bool:
     return is_plain and bool(own) and checks is not None and checks["cannot_fail"] is None
 
 
-def _seed(reader: File, test: Test, place: Place, quota: Quota, chance: random.Random) -> Seed | None:
-    """A body for a test; None if there are enough of all that it may have."""
+def _seed(reader: File, place: Place, refused: set[str], quota: Quota, chance: random.Random) -> Seed | None:
+    """A body for a test; None if there are enough of all that it may have.  refused: kinds that it may not have."""
     language = reader.language
     if reader.is_surrounded(place):
         seed = next(seeds(language, place.text, reader.text))._replace(kind=SURROUNDED)
         return seed if quota.lacks(language, SURROUNDED) else None
-    able = [one for one in seeds(language, place.text, reader.text) if test.framework not in KEPT.get(one.kind, ())]
+    able = [one for one in seeds(language, place.text, reader.text) if one.kind not in refused]
     wanted = [one for one in able if quota.lacks(language, one.kind)]
     fewest = min((quota.counted[language, one.kind] for one in wanted), default=0)
     rare = [one for one in wanted if quota.counted[language, one.kind] == fewest]

@@ -24,7 +24,7 @@ CPP: Final = Language(
         checks=(
             "src/catch2/catch_test_macros.hpp",
             "googletest/src/gtest.cc",
-            "doctest/parts/doctest.cpp",
+            "doctest/parts/doctest_fwd.h",
             "boost/test/tools/assertion.hpp",
         ),
         layouts={
