@@ -27,12 +27,15 @@ from seed_tables import LANGUAGES
 from testlist import Inventory, Source, Test, fetched, inventory, resolve
 from testlist.languages import language_of
 from testlist.model import Facts, FactsKey
+from testlist.vendored import tested
 
 #: tests of one file that are rewritten
 MOST = 6
-#: kind -> runners whose failed checks stay failed when their exception is caught, or whose blocks know no `return`
-KEPT = {"ignored": {"nunit", "rspec"}, "returned": {"rspec"}}
+#: runner -> kinds that may fail with it: a failed check stays one when it is caught, or its blocks know no `return`
+KEPT = {"nunit": ("ignored",), "rspec": ("ignored", "returned")}
 SURROUNDED = "surrounded"
+#: kinds that are checks of literals, which may fail in the repository of the library that has them
+LITERAL = frozenset({"constant", "unequal"})
 
 
 class Change(NamedTuple):
@@ -146,6 +149,7 @@ def chosen(repository: Path, found: Inventory, quota: Quota, chance: random.Rand
     known = {key: checks for key, checks in keyed(found) if key and checks}
     files = [file for file in found.files if file.tests and language_of(file.path) in LANGUAGES]
     chance.shuffle(files)
+    own = tested(git(repository, "ls-tree", "-r", "--name-only", "-z", "HEAD").decode("utf-8", "replace").split("\0"))
     for file in files:
         syntax = language_of(file.path) or ""
         language = ALIASES.get(syntax, syntax)
@@ -156,7 +160,8 @@ def chosen(repository: Path, found: Inventory, quota: Quota, chance: random.Rand
         chance.shuffle(tests)
         for test in tests[:MOST]:
             place = reader.place(test)
-            if place is not None and (seed := _seed(reader, test, place, quota, chance)) is not None:
+            refused = {*KEPT.get(test.framework, ()), *(LITERAL if syntax in own else ())}
+            if place is not None and (seed := _seed(reader, place, refused, quota, chance)) is not None:
                 quota.add(language, seed.kind)
                 yield Change(test, place, seed, language)
 
@@ -173,13 +178,13 @@ def _is_usual(test: Test, checks: dict[str, Any] | None) -> bool:
     return is_plain and bool(own) and checks is not None and checks["cannot_fail"] is None
 
 
-def _seed(reader: File, test: Test, place: Place, quota: Quota, chance: random.Random) -> Seed | None:
-    """A body for a test; None if there are enough of all that it may have."""
+def _seed(reader: File, place: Place, refused: set[str], quota: Quota, chance: random.Random) -> Seed | None:
+    """A body for a test; None if there are enough of all that it may have.  refused: kinds that it may not have."""
     language = reader.language
     if reader.is_surrounded(place):
-        seed = next(seeds(language, place.text))._replace(kind=SURROUNDED)
+        seed = next(seeds(language, place.text, reader.text))._replace(kind=SURROUNDED)
         return seed if quota.lacks(language, SURROUNDED) else None
-    able = [one for one in seeds(language, place.text) if test.framework not in KEPT.get(one.kind, ())]
+    able = [one for one in seeds(language, place.text, reader.text) if one.kind not in refused]
     wanted = [one for one in able if quota.lacks(language, one.kind)]
     fewest = min((quota.counted[language, one.kind] for one in wanted), default=0)
     rare = [one for one in wanted if quota.counted[language, one.kind] == fewest]

@@ -58,7 +58,7 @@ AROUND: Final[Mapping[str, tuple[str, ...]]] = {
         r"^\s*static \{|^(?: {2}| {4}|\t)\{",
     ),
     "kotlin": (
-        r"@(?!Test\b|Suppress\b|JvmStatic\b)[A-Z]",
+        r"@(?:\w+:)?(?!Test\b|Suppress\b|JvmStatic\b)[A-Z]",
         r"\bclass \w+(?:<.*>)?(?:\(.*\))?\s*:",
         r"^(?: {2}| {4})(?:private )?va[lr] .*=",
         r"\binit \{|\bby lazy|companion object",
@@ -71,22 +71,27 @@ AROUND: Final[Mapping[str, tuple[str, ...]]] = {
         r"\b(?:setup|teardown|before|after|around|let!|subject!|include|prepend|included|shared_examples)\b",
         r"class [\w:]+ < (?!Minitest::(?:Test|Spec)\b|Test::Unit::TestCase\b|ActiveSupport::TestCase\b)",
     ),
-    "rust": (r"#\[ctor|#\[should_panic",),
+    "rust": (r"#\[ctor|#\[should_panic|\bas test\b",),
     "csharp": (
         r"SetUp|TearDown|Initialize|Cleanup|Dispose|\[assembly|\bpartial class",
         r"\b(?:class|record) \w+(?:<\w+>)?\s*[:(]",
         r"^ {4,8}\w[^(){};]*=[^;]*(?:\(|\bnew\b)",
-        r"\bpublic \w+\([^)]*\)\s*(?:$|\{)",
+        r"\b(?:public|internal|static)\s+\w+\([^)]*\)\s*(?:$|\{|=>|:)",
     ),
     "swift": (
         r"setUp|tearDown|^ {2,4}init\(|deinit|\boverride\b|@Suite\(|continueAfterFailure",
         r"\bclass \w+ ?+: ?+(?!XCTestCase *\{)",
+        r"@(?!(?:Test|Suite|MainActor|available|objc|objcMembers|escaping|autoclosure|Sendable|discardableResult)\b)\w+",
         r"^ {2,4}(?:private |static |fileprivate )*(?:let|var) .*=.*\(",
     ),
     "cpp": (
         r"SetUp|TearDown|FIXTURE|TEST_F|Environment|Listener|listener|\bdecorator\b|BOOST_GLOBAL",
         r"#define (?:CHECK|EXPECT|TEST|REQUIRE)",
     ),
+}
+#: what a file has to have, as its tests may be of another class without it
+NEEDED: Final[Mapping[str, str]] = {
+    "php": r"^use PHPUnit\\Framework\\TestCase;|extends \\PHPUnit\\Framework\\TestCase\b"
 }
 #: names of syntaxes that are one language here
 ALIASES: Final = {"typescript": "javascript", "tsx": "javascript"}
@@ -149,6 +154,8 @@ class File:
             for node in own
         ) or (self.source[: place.begin] + self.source[place.end :])
         written = outside.decode("utf-8", "replace")
+        if not re.search(NEEDED.get(self.language, ""), self.text, re.MULTILINE):
+            return True
         return own is NOWHERE or any(re.search(one, written, re.MULTILINE) for one in AROUND[self.language])
 
     def _types(self, place: Place) -> list[Node]:

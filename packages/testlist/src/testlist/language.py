@@ -126,11 +126,13 @@ class Libraries:
     """Test libraries that repositories carry whole.
 
     layouts: a file as its project lays it out -> an expression for what its folder is called wherever it is copied
-    to.  beside: folders that lie side by side in one project.
+    to.  beside: folders that lie side by side in one project.  checks: files of libraries of checks, as their projects
+    lay them out: in these, a check of literals is one of the library, and may fail.
     """
 
     layouts: Mapping[str, str] = field(default_factory=dict)
     beside: tuple[tuple[str, str], ...] = ()
+    checks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

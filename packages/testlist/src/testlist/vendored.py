@@ -1,4 +1,4 @@
-"""Test libraries that a repository carries whole: nobody runs their own tests there."""
+"""Test libraries that a repository carries whole, of which nobody runs the tests there, and those that it is itself."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator
@@ -12,6 +12,20 @@ LAYOUTS: Final = {tail: re.compile(name) for language in LANGUAGES for tail, nam
 ENDS: Final = tuple(f"/{tail}" for tail in LAYOUTS)
 #: folders that lie side by side in one project
 PAIRS: Final = tuple(pair for language in LANGUAGES for pair in language.libraries.beside)
+#: the end of a file of a library of checks -> ids of its language
+CHECKS: Final = {f"/{tail}": language.ids for language in LANGUAGES for tail in language.libraries.checks}
+#: folders of what others wrote
+ELSEWHERE: Final = re.compile(
+    r"(?i)(?:^|/)(?:vendor(?:ed)?|third[-_]?party|node_modules|extern(?:al)?s?|deps|dependencies|submodules|pods|carthage"
+    r"|site-packages)/"
+)
+
+
+def tested(paths: Iterable[str]) -> frozenset[str]:
+    """Ids of languages of whose libraries of checks a repository is one itself."""
+    ends = tuple(CHECKS)
+    own = [one for one in (f"/{path}" for path in paths) if one.endswith(ends) and not ELSEWHERE.search(one)]
+    return frozenset(found for end, ids in CHECKS.items() if any(one.endswith(end) for one in own) for found in ids)
 
 
 def copies(paths: Iterable[str]) -> frozenset[str]:

@@ -181,6 +181,8 @@ def test_methods_and_functions_that_a_test_calls_count_with_it(read: Read) -> No
         (phpunit('$this->assertSame("a  b", "a b");'), None),
         (phpunit("", above="/** @expectedException E */ // why"), None),
         (phpunit("", beside="#[PreCondition] public function before() { go(); }"), None),
+        (phpunit("", beside="/** @before */ public function first() { go(); }"), None),
+        (phpunit("", beside="/** @afterClass */ public static function last() { go(); }"), None),
         (phpunit("", beside="/** @postCondition */ public function after() { go(); }"), None),
         (phpunit("", beside="public function runBare(): void { go(); }"), None),
         (phpunit("", beside="public function ATest() { go(); }"), None),

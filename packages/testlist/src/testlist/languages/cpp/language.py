@@ -21,6 +21,12 @@ CPP: Final = Language(
     calls="resolve_calls",
     hints=Hints(noise="doctest gtest sizeof std typeof"),
     libraries=Libraries(
+        checks=(
+            "src/catch2/catch_test_macros.hpp",
+            "googletest/src/gtest.cc",
+            "doctest/parts/doctest_fwd.h",
+            "boost/test/tools/assertion.hpp",
+        ),
         layouts={
             "include/gtest/gtest.h": r"(?i)g(?:oogle[-_]?)?test",
             "include/gmock/gmock.h": r"(?i)g(?:oogle[-_]?)?mock",

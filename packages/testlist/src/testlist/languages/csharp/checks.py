@@ -1,6 +1,6 @@
 """What the methods of one C# file check, and what they call: read from whole files, on demand."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Final
 
@@ -49,7 +49,7 @@ class _Reader:
         self.lines = [0, *(found.end() for found in NEWLINE.finditer(source))]
         self.value_first = True if MSTEST in source else False if NUNIT in source else None
         self.bare, self.asserts = is_bare(source), asserts(source)
-        self.methods = list(_methods(root, (), 0, alone=False))
+        self.methods = list(_methods(root, (), 0, lambda node: is_plain(node, self.written), alone=False))
         self.own = frozenset(name for around, node, _ in self.methods for name in (*around, _name(node)))
 
     def functions(self) -> Iterator[BodyFact]:
@@ -71,22 +71,26 @@ class _Reader:
                     settle(found, verdict(node, block, own, has_check))
                 yield found
 
+    def written(self, node: Node) -> str:
+        """The source of a node, with the values that are not parsed."""
+        return self.source[self.at(node.start_point) : self.at(node.end_point)].decode("utf-8", "replace")
+
     def at(self, point: Point) -> int:
         """Place in the source: the parsed text is shorter, but has the same lines and columns."""
         return self.lines[point.row] + point.column
 
 
 def _methods(
-    node: Node, around: tuple[str, ...], depth: int, *, alone: bool
+    node: Node, around: tuple[str, ...], depth: int, plain: Callable[[Node], bool], *, alone: bool
 ) -> Iterator[tuple[tuple[str, ...], Node, bool]]:
-    """Methods, each with the types around it, and whether only methods run of its class."""
+    """Methods, each with the types around it, and whether only methods run of its class, as `plain` says."""
     for child in named(node) if depth < DEEPEST and len(around) <= NESTED else ():
         if child.type == METHOD:
             yield around, child, alone
         elif child.type in TYPES:
-            yield from _methods(child, (*around, _name(child)), depth + 1, alone=is_plain(child))
+            yield from _methods(child, (*around, _name(child)), depth + 1, plain, alone=plain(child))
         else:
-            yield from _methods(child, around, depth + 1, alone=alone)
+            yield from _methods(child, around, depth + 1, plain, alone=alone)
 
 
 def _name(node: Node) -> str:

@@ -11,27 +11,42 @@ from testlist.languages.csharp.checks_statements import CSharpPassing
 from testlist.languages.csharp.facts_attributes import read
 from testlist.sandbox.syntax import named, text
 
-#: a file with any of these may run more around its tests than they say
-SURROUNDED: Final = re.compile(
-    rb"SetUp|TearDown|Initialize|Cleanup|Fixture<|BeforeAfterTest|Dispose|ITestAction|\[\s*+assembly\s*+:"
+#: a file, and a class, with any of these may run more around its tests than they say
+GLOBAL: Final = re.compile(
+    rb"SetUpFixture|Assembly(?:Initialize|Cleanup)|BeforeAfterTest|ITestAction|\[\s*+assembly\s*+:"
 )
+SURROUNDED: Final = re.compile(r"SetUp|TearDown|Initialize|Cleanup|Fixture<|Dispose")
 #: a file that calls something else by the name of the class of checks, or whose tests are about checks
 ANOTHER: Final = re.compile(rb"\b(?:using|class|struct|record)\s++Assert\b(?!\s*+;)|\bclass\s++\w{0,80}?Assert")
 #: a file that calls another attribute by the name of one
 RENAMED: Final = re.compile(rb"\busing\s++(?:Fact|Test|TestMethod|TestClass|TestFixture)\s*+=(?!\s*+(?:Xunit|NUnit)\.)")
 #: attributes of a class that may have arguments
-STILL: Final = frozenset({"Parallelizable", "ExcludeFromCodeCoverage"})
-#: attributes of a class and of a method under which nothing more is done
-CLASSES: Final = frozenset(
-    {"TestFixture", "TestClass", "Trait", "Category", "TestCategory", "Parallelizable", "ExcludeFromCodeCoverage"}
+STILL: Final = frozenset(
+    {
+        "Parallelizable",
+        "NonParallelizable",
+        "ExcludeFromCodeCoverage",
+        "SupportedOSPlatform",
+        "UnsupportedOSPlatform",
+        "SuppressMessage",
+    }
 )
+#: attributes of a class and of a method under which nothing more is done
+CLASSES: Final = frozenset({"TestFixture", "TestClass", "Trait", "Category", "TestCategory", *STILL})
 METHODS: Final = frozenset({"Fact", "Test", "TestMethod"})
 FORGETS: Final = frozenset({"Fact", "TestMethod"})
 BESIDE: Final = frozenset({"Trait", "Category", "TestCategory", "Owner", "Description", "Priority"})
 #: classes that are not all there, and those of which others are made
 OPEN: Final = frozenset({"partial", "abstract"})
 #: what may be in a class of tests and is not run before each
-MEMBERS: Final = frozenset({"method_declaration", "class_declaration"})
+MEMBERS: Final = frozenset(
+    {"method_declaration", "class_declaration", "enum_declaration", "struct_declaration", "record_declaration",
+     "interface_declaration", "delegate_declaration"}
+)  # fmt: skip
+#: a field without a value, or with one that is written out
+WRITTEN: Final = re.compile(
+    r"[^=]++(?:=\s*+(?:-?\d[\w.]*+|\"[^\"\\\n]*+\"|'[^'\\\n]'|true|false|null|Environment\.NewLine|[sS]tring\.Empty)\s*+)?;?"
+)
 #: what MSTest gives a class of tests
 CONTEXT: Final = "TestContext"
 #: parts of a class that say that it has a base, or arguments
@@ -40,7 +55,7 @@ PARTS: Final = frozenset({"base_list", "parameter_list", "type_parameter_list"})
 
 def is_bare(source: bytes) -> bool:
     """Whether nothing in a file runs around its tests, and their attributes are those of the libraries."""
-    return not SURROUNDED.search(source) and not RENAMED.search(source)
+    return not GLOBAL.search(source) and not RENAMED.search(source)
 
 
 def asserts(source: bytes) -> bool:
@@ -48,21 +63,28 @@ def asserts(source: bytes) -> bool:
     return not ANOTHER.search(source)
 
 
-def is_plain(node: Node) -> bool:
-    """Whether only its methods run of a class."""
-    if node.type != "class_declaration" or any(child.type in PARTS for child in named(node)):
+def is_plain(node: Node, written: Callable[[Node], str]) -> bool:
+    """Whether only its methods run of a class.  written: the source of a node, of which values are not parsed."""
+    if (
+        SURROUNDED.search(written(node))
+        or node.type != "class_declaration"
+        or any(child.type in PARTS for child in named(node))
+    ):
         return False
     marks = [name for name, _ in read(node)]
     is_whole = not any(child.type == "modifier" and text(child) in OPEN for child in named(node))
     members = named(node.child_by_field_name("body"))
     has_arguments = any(_has_arguments(mark) and _name(mark) not in BESIDE | STILL for mark in _marks(node))
-    return is_whole and not has_arguments and CLASSES.issuperset(marks) and all(map(_is_quiet, members))
+    return (
+        is_whole and not has_arguments and CLASSES.issuperset(marks) and all(_is_quiet(one, written) for one in members)
+    )
 
 
-def _is_quiet(member: Node) -> bool:
-    """Whether a member of a class runs around no test; values of fields are not parsed, so that these are constants."""
+def _is_quiet(member: Node, written: Callable[[Node], str]) -> bool:
+    """Whether a member of a class runs around no test."""
     if member.type == "field_declaration":
-        return not _marks(member) and any(text(one) == "const" for one in named(member))
+        is_constant = any(text(one) == "const" for one in named(member))
+        return not _marks(member) and (is_constant or WRITTEN.fullmatch(written(member)) is not None)
     if member.type == "property_declaration":
         return not _marks(member) and text(member.child_by_field_name("type")) == CONTEXT
     return member.type in MEMBERS
@@ -103,4 +125,4 @@ def _marks(node: Node) -> list[Node]:
 
 
 def _has_arguments(mark: Node) -> bool:
-    return any(child.type == "attribute_argument_list" for child in named(mark))
+    return any(child.type == "attribute_argument_list" and any(True for _ in named(child)) for child in named(mark))

@@ -3,7 +3,7 @@
 from typing import Final
 
 from testlist.kit.hinting import DOTTED, SLASHES
-from testlist.language import Format, Grammar, Hints, Language, Syntax
+from testlist.language import Format, Grammar, Hints, Language, Libraries, Syntax
 
 CSHARP: Final = Language(
     name="csharp",
@@ -22,6 +22,15 @@ CSHARP: Final = Language(
     ),
     calls="resolve_calls",
     depends="resolve_dependence",
+    libraries=Libraries(
+        checks=(
+            "NUnitFramework/framework/Assert.cs",
+            "TestFramework/Assertions/Assert.cs",
+            "Asserts/EqualityAsserts.cs",
+            "FluentAssertions/AssertionExtensions.cs",
+            "Shouldly/ShouldBeTestExtensions.cs",
+        )
+    ),
     hints=Hints(
         imports=DOTTED,
         texts=SLASHES,

@@ -3,7 +3,7 @@
 from typing import Final
 
 from testlist.kit.hinting import SLASHES
-from testlist.language import Format, Grammar, Hints, Language, Syntax
+from testlist.language import Format, Grammar, Hints, Language, Libraries, Syntax
 
 GO: Final = Language(
     name="go",
@@ -18,6 +18,7 @@ GO: Final = Language(
     formats=(Format("go.mod", "config_manifest"), Format("go-bodies", "checks", syntax="go", on_demand=True)),
     calls="resolve_calls",
     depends="resolve_dependence",
+    libraries=Libraries(checks=("assert/assertions.go", "src/testing/testing.go")),
     hints=Hints(
         imports=rb"""^(?:import)?[ \t]++(?:[\w.]+[ \t]+)?"(?P<import>[^"\n]++)"[ \t]*+$""",
         texts=SLASHES,

@@ -14,6 +14,7 @@ from testlist.kit.bodies import MOST_FUNCTIONS, BodiesFact, BodyFact
 from testlist.kit.checking import Reading, said
 from testlist.kit.passing import settle
 from testlist.languages.javascript.checks_chains import checked, name_of, parts_of
+from testlist.languages.javascript.checks_names import strange
 from testlist.languages.javascript.checks_verdict import is_alone, is_swallowed, verdict
 from testlist.languages.javascript.facts import tree
 from testlist.languages.javascript.facts_imports import foreign
@@ -35,8 +36,7 @@ def extract(source: bytes, language: str) -> Facts:
     """Read one file: a BodiesFact."""
     root = tree(source, language.removesuffix(SUFFIX))
     imports = dict(islice(_imports(root), MOST_FUNCTIONS))
-    plain = not any(name.startswith("assert") for name in imports)
-    around = _Around(plain and is_alone(source), frozenset(imports))
+    around = _Around(is_alone(source), frozenset(imports), frozenset([*imports, *strange(root)]))
     found: BodiesFact = {"functions": list(islice(_functions(root, 0, around), MOST_FUNCTIONS))}
     if imports:
         found["imports"] = imports
@@ -46,11 +46,13 @@ def extract(source: bytes, language: str) -> Facts:
 class _Around(NamedTuple):
     """What is so of a whole file.
 
-    alone: nothing runs around its tests, and no assert is the repository's; own: names that it takes from other files.
+    alone: nothing runs around its tests; own: names that it takes from files of the repository; strange: those, and
+    others that are none of a library of tests or checks.
     """
 
     alone: bool
     own: frozenset[str]
+    strange: frozenset[str]
 
 
 def _imports(root: Node) -> Iterator[tuple[str, str]]:
@@ -99,7 +101,7 @@ def _body(place: Node, function: Node, name: str, around: _Around) -> BodyFact:
         reading.walk(body, 0)
     found = reading.body(name, place, place)
     if around.alone and statements is not None:
-        settle(found, verdict(place, function, statements))
+        settle(found, verdict(place, function, statements, around.strange))
     return found
 
 
@@ -120,7 +122,7 @@ class _Reading(Reading):
         if node.type == "statement_block":
             self.block(list(named(node)))
             return
-        if node.type == "try_statement" and is_swallowed(node):
+        if node.type == "try_statement" and is_swallowed(node, self.own):
             before, self.idle = self.idle, self.idle or "ignored"
             self._inside(node, depth)
             self.idle = before

@@ -24,8 +24,10 @@ WRITTEN: Final = frozenset({"string", "number", "true", "false", "null", "undefi
 DECLARATIONS: Final = frozenset({"lexical_declaration", "variable_declaration"})
 #: what does not throw where it stands, but later or elsewhere
 LATER: Final = re.compile(
-    rb"\b(?:async|await|then|Promise|setTimeout|setInterval|nextTick|yield|done|exit|on|once|soft|poll)\b"
+    rb"\b(?:async|await|then|Promise|setTimeout|setInterval|nextTick|yield|done|exit|on|once|soft|poll)\b(?!\s*+:)"
 )
+#: the name that an expression begins with
+FIRST: Final = re.compile(rb"[\w$]*+")
 
 
 def is_alone(source: bytes) -> bool:
@@ -33,26 +35,27 @@ def is_alone(source: bytes) -> bool:
     return not SURROUNDED.search(source)
 
 
-def verdict(place: Node, function: Node, statements: Sequence[Node]) -> Passes | None:
+def verdict(place: Node, function: Node, statements: Sequence[Node], own: frozenset[str]) -> Passes | None:
     """Why a test passes whatever the code does; None if it may fail, or if nobody knows.
 
-    place: the call that registers it.
+    place: the call that registers it; own: names of the file that may mean anything.
     """
     several = function.child_by_field_name("parameters")
     if function.child_by_field_name("parameter") is not None or any(True for _ in named(several)):
         return None  # a callback has to be called, and a fixture may fail
-    if place.type != "call_expression" or name_of(place) not in TESTS:
+    if place.type != "call_expression" or name_of(place) not in TESTS or _is_own(place, own):
         return None
-    return JavaScriptPassing().verdict(statements, _checks)
+    return JavaScriptPassing(own).verdict(statements, lambda node: _checks(node, own))
 
 
 class JavaScriptPassing(Passing):
-    """One body."""
+    """One body.  own: see verdict."""
 
     written = frozenset({*WRITTEN, "string_fragment", "escape_sequence", "array"})
 
-    def __init__(self) -> None:
+    def __init__(self, own: frozenset[str]) -> None:
         super().__init__()
+        self.own = own
         self.constants: set[str] = set()
 
     def literal(self, node: Node) -> Any:
@@ -85,7 +88,7 @@ class JavaScriptPassing(Passing):
 
     def swallows(self, node: Node) -> bool:
         """`try { … } catch { }`."""
-        return node.type == "try_statement" and is_swallowed(node) and not LATER.search(node.text or b"")
+        return node.type == "try_statement" and is_swallowed(node, self.own) and not LATER.search(node.text or b"")
 
     def branch(self, node: Node) -> tuple[Node, Sequence[Node]] | None:
         """See Passing."""
@@ -99,7 +102,7 @@ class JavaScriptPassing(Passing):
     def holds(self, node: Node) -> bool:
         """`expect(1).toBe(1)`."""
         inner = next(named(node), None) if node.type == "expression_statement" else None
-        return inner is not None and _is_true(inner)
+        return inner is not None and not _is_own(inner, self.own) and _is_true(inner)
 
 
 def _is_true(node: Node) -> bool:
@@ -109,15 +112,22 @@ def _is_true(node: Node) -> bool:
     return is_constant and all(part.type in WRITTEN for part in parts_of(node))
 
 
-def is_swallowed(node: Node) -> bool:
-    """Whether a `try` with a check catches whatever happens in it, and drops it."""
+def _is_own(node: Node, own: frozenset[str]) -> bool:
+    """Whether an expression begins with one of some names."""
+    found = FIRST.match(node.text or b"")
+    return found is not None and found.group().decode("utf-8", "replace") in own
+
+
+def is_swallowed(node: Node, own: frozenset[str]) -> bool:
+    """Whether a `try` with a check catches whatever happens in it, and drops it.  own: see verdict."""
     handler, body = node.child_by_field_name("handler"), node.child_by_field_name("body")
     if handler is None or body is None or node.child_by_field_name("finalizer") is not None:
         return False
     block = handler.child_by_field_name("body")
-    return block is not None and not list(named(block)) and _checks(body)
+    return block is not None and not list(named(block)) and _checks(body, own)
 
 
-def _checks(node: Node) -> bool:
-    """Whether a check stands in it."""
-    return checked(node) is not None or any(map(_checks, named(node)))
+def _checks(node: Node, own: frozenset[str]) -> bool:
+    """Whether a check stands in it, which is a library's."""
+    is_check = checked(node, own) is not None and not _is_own(node, own)
+    return is_check or any(_checks(one, own) for one in named(node))

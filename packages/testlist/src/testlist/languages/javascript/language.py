@@ -3,7 +3,7 @@
 from typing import Final
 
 from testlist.kit.hinting import SLASHES
-from testlist.language import Format, Grammar, Hints, Language, Syntax
+from testlist.language import Format, Grammar, Hints, Language, Libraries, Syntax
 
 #: one distribution with two grammars
 TYPESCRIPT: Final = ("tree-sitter-typescript", "0.23.2", "tree_sitter_typescript")
@@ -47,6 +47,15 @@ JAVASCRIPT: Final = Language(
         ),
     ),
     depends="resolve_dependence",
+    libraries=Libraries(
+        checks=(
+            "packages/expect/src/matchers.ts",
+            "packages/expect/src/jest-expect.ts",
+            "src/core/matchers/toBe.js",
+            "lib/chai/core/assertions.js",
+            "lib/internal/assert/assertion_error.js",
+        )
+    ),
     hints=Hints(
         imports=rb"""(?:\bfrom[ \t]*+|\bimport[ \t]*+\(?|\brequire[ \t]*+\()[ \t]*+["'](?P<import>[^"'\n]++)["']""",
         texts=SLASHES,

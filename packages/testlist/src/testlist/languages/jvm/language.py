@@ -3,7 +3,7 @@
 from typing import Final
 
 from testlist.kit.hinting import DOTTED, SLASHES
-from testlist.language import Format, Grammar, Hints, Language, Syntax
+from testlist.language import Format, Grammar, Hints, Language, Libraries, Syntax
 
 JVM: Final = Language(
     name="jvm",
@@ -36,6 +36,16 @@ JVM: Final = Language(
     ),
     calls="resolve_calls",
     depends="resolve_dependence",
+    libraries=Libraries(
+        checks=(
+            "org/junit/Assert.java",
+            "org/junit/jupiter/api/Assertions.java",
+            "org/assertj/core/api/Assertions.java",
+            "org/testng/Assert.java",
+            "kotlin/test/Assertions.kt",
+            "io/kotest/matchers/should.kt",
+        )
+    ),
     hints=Hints(
         imports=DOTTED,
         texts=SLASHES,

@@ -14,8 +14,8 @@ from testlist.sandbox.syntax import named, text
 
 #: a file with any of these may run more around its tests than they say, or ask more of them
 SURROUNDED: Final = re.compile(
-    rb"\b(?:set_?up|tear_?down|assertPreConditions|assertPostConditions|run(?:Bare|Test)|invokeTestMethod|verifyMockObjects|__construct|__destruct|onNotSuccessful"
-    rb"|(?:Before|After)(?:Class)?\b|(?:Pre|Post)Condition\b|@before|@after)",
+    rb"\b(?:set_?up|tear_?down|assertPreConditions|assertPostConditions|run(?:Bare|Test)|invokeTestMethod|verifyMockObjects|__construct|__destruct|onNotSuccessful)"
+    rb"|[\[\\,{(@]\s*+(?:(?:Before|After)(?:Class)?|(?:Pre|Post)Condition)\b",
     re.IGNORECASE,
 )
 #: what a class of tests is, of which nothing more is known to run around them

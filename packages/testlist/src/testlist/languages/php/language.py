@@ -3,7 +3,7 @@
 from typing import Final
 
 from testlist.kit.hinting import DOTTED, SLASHES
-from testlist.language import Format, Grammar, Hints, Language, Syntax
+from testlist.language import Format, Grammar, Hints, Language, Libraries, Syntax
 
 PHP: Final = Language(
     name="php",
@@ -22,6 +22,7 @@ PHP: Final = Language(
     ),
     calls="resolve_calls",
     depends="resolve_dependence",
+    libraries=Libraries(checks=("src/Framework/Assert.php", "src/Mixins/Expectation.php")),
     hints=Hints(
         imports=DOTTED,
         texts=SLASHES,

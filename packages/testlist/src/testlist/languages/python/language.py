@@ -3,7 +3,7 @@
 from typing import Final
 
 from testlist.kit.hinting import HASHES
-from testlist.language import Format, Grammar, Hints, Language, Syntax
+from testlist.language import Format, Grammar, Hints, Language, Libraries, Syntax
 
 PYTHON: Final = Language(
     name="python",
@@ -22,6 +22,7 @@ PYTHON: Final = Language(
     ),
     calls="resolve_calls",
     depends="resolve_dependence",
+    libraries=Libraries(checks=("_pytest/assertion/rewrite.py", "Lib/unittest/case.py")),
     hints=Hints(
         imports=rb"^[ \t]*+(?:from|import)[ \t]+(?P<import>\.*+\w[\w.]*+)",
         texts=HASHES,

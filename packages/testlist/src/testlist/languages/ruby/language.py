@@ -3,7 +3,7 @@
 from typing import Final
 
 from testlist.kit.hinting import HASHES
-from testlist.language import Format, Grammar, Hints, Language, Syntax
+from testlist.language import Format, Grammar, Hints, Language, Libraries, Syntax
 
 RUBY: Final = Language(
     name="ruby",
@@ -18,6 +18,9 @@ RUBY: Final = Language(
     formats=(Format("ruby-bodies", "checks", syntax="ruby", on_demand=True),),
     calls="resolve_calls",
     depends="resolve_dependence",
+    libraries=Libraries(
+        checks=("lib/rspec/expectations.rb", "lib/minitest/assertions.rb", "lib/test/unit/assertions.rb")
+    ),
     hints=Hints(
         imports=rb"""^[ \t]*+require(?:_relative)?[ \t(]++["'](?P<import>[^"'\n]++)["']""",
         texts=HASHES,

@@ -87,7 +87,8 @@ class _Reader:
 
     def items(self, block: Node, around: _Around, depth: int) -> Iterator[BodyFact]:
         """Functions of a file, a module or a type, and those that macros are given."""
-        if not all(_word(one) in QUIET for one in block.named_children if one.type == "inner_attribute_item"):
+        inner_ones = (one for one in block.named_children if one.type == "inner_attribute_item")
+        if not all(QUIET.issuperset(_meant(one)) for one in inner_ones):
             around = replace(around, quiet=False)
         for node, attributes in _attributed(block) if depth < DEEPEST else ():
             kind, body = node.type, node.child_by_field_name("body")
@@ -101,7 +102,7 @@ class _Reader:
                 name = text(node.child_by_field_name("name"))
                 words = [*map(_word, attributes)]
                 test = around.test or TESTS.fullmatch(name) is not None or "cfg" in words
-                quiet = around.quiet and QUIET.issuperset(words)
+                quiet = around.quiet and all(QUIET.issuperset(_meant(one)) for one in attributes)
                 yield from self.items(body, _Around(f"{around.modules}.{name}", "", test, quiet=quiet), depth + 1)
             elif kind == "macro_definition":
                 yield self._macro(node, around)
@@ -125,7 +126,7 @@ class _Reader:
         title = text(name).removeprefix("r#")
         found = walk.body(f"{around.owner}.{title}" if around.owner else title, name, node)
         is_bare = around.quiet and "test" in words and not inner(node.child_by_field_name("parameters"))
-        if is_bare and HARMLESS.issuperset(words):
+        if is_bare and all(HARMLESS.issuperset(_meant(one)) for one in attributes):
             passing = RustPassing(self.own, has_macros=self.has_macros)
             settle(found, passing.verdict(statements, standing(walk.checks)))
         self.modules.append(around.modules)
@@ -193,6 +194,17 @@ def _word(attribute: Node) -> str:
     """The name of an attribute, whole."""
     inside = next((child for child in attribute.named_children if child.type == "attribute"), None)
     return "".join(text(inside.named_child(0) if inside is not None else None).split())
+
+
+def _meant(attribute: Node) -> list[str]:
+    """The name of an attribute; of `cfg_attr(unix, allow(a), b)`, those that it stands for."""
+    name, inside = _word(attribute), text(attribute).partition("(")[2]
+    depth, parts = 0, [""]
+    for letter in inside.rpartition(")")[0] if name == "cfg_attr" else "":
+        depth += (letter == "(") - (letter == ")")
+        parts = [*parts, ""] if letter == "," and depth == 0 else [*parts[:-1], parts[-1] + letter]
+    given = [one.partition("(")[0].partition("=")[0].strip() for one in parts[1:]]
+    return [one for one in given if one] or [name]
 
 
 def _panicking(attribute: Node) -> CheckFact:

@@ -3,7 +3,7 @@
 from typing import Final
 
 from testlist.kit.hinting import DOTTED, SLASHES
-from testlist.language import Format, Grammar, Hints, Language, Syntax
+from testlist.language import Format, Grammar, Hints, Language, Libraries, Syntax
 
 RUST: Final = Language(
     name="rust",
@@ -17,6 +17,7 @@ RUST: Final = Language(
     ),
     formats=(Format("cargo.toml", "config_manifest"), Format("rust-bodies", "checks", syntax="rust", on_demand=True)),
     calls="resolve_calls",
+    libraries=Libraries(checks=("library/core/src/macros/mod.rs",)),
     hints=Hints(
         imports=DOTTED,
         texts=SLASHES,

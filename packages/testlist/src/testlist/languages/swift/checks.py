@@ -30,7 +30,15 @@ NIMBLE: Final = re.compile(rb"\bimport\s+Nimble\b")
 DEEPEST: Final = 40
 #: what may be in a type of tests besides its properties, and attributes of it
 MEMBERS: Final = frozenset({"function_declaration", "class_declaration", "typealias_declaration", "directive"})
-ATTRIBUTES: Final = frozenset({"@MainActor", "@Suite", "@objcMembers"})
+ATTRIBUTES: Final = re.compile(
+    r'@(?:MainActor|objcMembers|available\([\w.,*]+\)|Suite(?:\((?:"[^"\\]*")?,?(?:\.tags\([\w.,]+\),?)?\))?)'
+)
+#: what may stand above a test of Swift Testing, and above one of XCTest
+MARKS: Final = re.compile(r'@Test(?:\((?:"[^"\\]*")?,?(?:\.tags\([\w.,]+\),?)?\))?')
+OPEN: Final = frozenset({"public", "internal", "open"})
+AVAILABLE: Final = re.compile(r"@available\([\w.,*]+\)")
+#: what is left out of an attribute before it is looked at
+BLANK: Final = re.compile(r"//[^\n]*|\s+")
 #: properties that are worked out when somebody asks for them
 LATER: Final = frozenset({"lazy", "static", "class"})
 
@@ -101,7 +109,7 @@ def _is_plain(node: Node) -> bool:
     """Whether a type inherits from XCTest's case or nothing, and nothing runs when it is made."""
     bases = [text(one) for one in named(node) if one.type == "inheritance_specifier"]
     is_extension = text(node.child_by_field_name("declaration_kind")) == "extension"
-    said = [one for one in _modifiers(node) if one.startswith("@") and one not in ATTRIBUTES]
+    said = [one for one in _modifiers(node) if one.startswith("@") and not ATTRIBUTES.fullmatch(BLANK.sub("", one))]
     is_bare = not is_extension and bases in ([], ["XCTestCase"]) and not said
     return is_bare and all(map(_is_quiet, named(node.child_by_field_name("body"))))
 
@@ -133,9 +141,9 @@ def _modifiers(node: Node) -> list[str]:
 def _passes(function: _Function, body: BodyFact) -> Passes | None:
     """Why a test passes whatever the code does; None if it may fail, or if nobody knows."""
     node = function.node
-    modifiers = _modifiers(node)
+    modifiers = [one for one in _modifiers(node) if one not in OPEN and not AVAILABLE.fullmatch(BLANK.sub("", one))]
     is_test = function.name.startswith("test") and not modifiers and len(function.types) == 1
-    is_marked = all(re.fullmatch(r'@Test(?:\("[^"\\]*"\))?', one) for one in modifiers) and bool(modifiers)
+    is_marked = all(MARKS.fullmatch(BLANK.sub("", one)) for one in modifiers) and bool(modifiers)
     if not (is_test or is_marked) or any(child.type == "parameter" for child in named(node)):
         return None
     statements = [child for child in statements_of(function.body) if "comment" not in child.type]

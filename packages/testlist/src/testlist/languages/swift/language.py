@@ -3,7 +3,7 @@
 from typing import Final
 
 from testlist.kit.hinting import DOTTED, SLASHES
-from testlist.language import Format, Grammar, Hints, Language, Syntax
+from testlist.language import Format, Grammar, Hints, Language, Libraries, Syntax
 
 SWIFT: Final = Language(
     name="swift",
@@ -18,6 +18,13 @@ SWIFT: Final = Language(
     formats=(Format("swift-bodies", "checks", syntax="swift", on_demand=True),),
     calls="resolve_calls",
     depends="resolve_dependence",
+    libraries=Libraries(
+        checks=(
+            "Sources/Testing/Expectations/Expectation.swift",
+            "Sources/Nimble/Expectation.swift",
+            "Sources/XCTest/Public/XCTAssert.swift",
+        )
+    ),
     hints=Hints(
         imports=DOTTED,
         texts=SLASHES,
