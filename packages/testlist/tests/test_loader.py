@@ -49,7 +49,7 @@ def test_equal_texts_are_one() -> None:
 
 def test_equal_lists_of_texts_are_one_and_no_others() -> None:
     words = Words()
-    one, other = (words.share({"marks": [["Te" + "st", "a"], [1, "a"]]})["marks"] for _ in "ab")
-    assert one == other == [["Test", "a"], [1, "a"]]
+    one, other = (words.share({"marks": [["ma" + "rk", "a"], [1, "a"]]})["marks"] for _ in "ab")
+    assert one == other == [["mark", "a"], [1, "a"]]
     assert one[0] is other[0]
     assert one[1] is not other[1]

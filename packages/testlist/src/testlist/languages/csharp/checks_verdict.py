@@ -45,7 +45,7 @@ MEMBERS: Final = frozenset(
 )  # fmt: skip
 #: a field without a value, or with one that is written out
 WRITTEN: Final = re.compile(
-    r"[^=]++(?:=\s*+(?:-?\d[\w.]*+|\"[^\"\\\n]*+\"|'[^'\\\n]'|true|false|null|Environment\.NewLine|[sS]tring\.Empty)\s*+)?;?"
+    r"[^=]++(?:=\s*+(?:-?\d[\w.]*+|\"[^\"\\\n]*+\"|'[^'\\\n]'|true|false|null|Environment\.NewLine|(?:string|String)\.Empty)\s*+)?;?"
 )
 #: what MSTest gives a class of tests
 CONTEXT: Final = "TestContext"
