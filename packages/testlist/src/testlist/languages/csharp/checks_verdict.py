@@ -1,4 +1,4 @@
-"""Why a test of xUnit, NUnit, MSTest or TUnit passes whatever the code does: said only where its file shows all around it."""
+"""Why a test passes whatever the code does: said only where its file shows all around it."""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What attributes of TUnit mean that make no test.  Others have some of the names, so they count in TUnit's files alone."""
+"""What attributes of TUnit mean that make no test.  Their names are not its alone, so they count in its own files."""
 
 import re
 from collections.abc import Collection
