@@ -192,6 +192,8 @@ def test_a_statement_that_the_grammar_does_not_read_costs_no_other_test(read: Re
         (renamed("using Xunit;", "using Xunit; using Assert = Shop.Assert;", "Assert.True(true);"), None),
         (renamed("using Xunit;", "using Xunit; [assembly: AssemblyFixture(typeof(Db))]"), None),
         (renamed("public class", "public class B : ATest { public B() { F(); } }\npublic abstract class"), None),
+        (xunit("", beside="[Before(Test)] public void Prepare() { F(); }"), None),
+        (renamed("public class", "class Hooks { [AfterEvery(Test)] public static void G() { } }\npublic class"), None),
         (renamed("public class", "[TestFixture(3)] public class"), None),
         (renamed("public class", "[TestFixture] public class"), "empty"),
     ],

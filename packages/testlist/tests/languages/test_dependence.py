@@ -28,6 +28,14 @@ CSHARP = {
     "T/A2.cs": "using Xunit;\npublic partial class A { [Fact] public void Two() {} }\n",
     "T/B.cs": "using Xunit;\npublic class B { [Fact] public void Three() {} }\n",
 }
+TUNIT = {
+    "T/T.csproj": '<Project Sdk="Microsoft.NET.Sdk"><ItemGroup><PackageReference Include="TUnit" /></ItemGroup></Project>',
+    "T/Base.cs": "public abstract class Base { [Test] public void Shared() {} }\n",
+    "T/A.cs": "[InheritsTests]\npublic class A : Base { [Test] public void One() {} }\n",
+    "T/B.cs": "public class B { [Test, Needs] public void Two() {} }\n",
+    "T/NeedsAttribute.cs": "public class NeedsAttribute : SkipAttribute { }\n",
+    "T/Usings.cs": "global using System;\n",
+}
 JAVA = {
     "src/test/java/p/Base.java": "package p;\nimport org.junit.jupiter.api.Test;\nabstract class Base { @Test void shared() {} }\n",
     "src/test/java/p/Slow.java": "package p;\nimport org.junit.jupiter.api.*;\n@Test @interface Slow {}\n",
@@ -82,6 +90,9 @@ OTHERS: Mapping[str, tuple[Mapping[str, str], str, tuple[str, str], Collection[s
     "c#, a test of a part": (CSHARP, "T/A2.cs", ("Two", "Four"), {"T/A.cs", "T/A2.cs", "T/Base.cs"}),
     "c#, a skip in a base": (CSHARP, "T/Base.cs", ("[Fact]", '[Fact(Skip = "x")]'), {"T/A.cs", "T/A2.cs", "T/Base.cs"}),
     "c#, another base": (CSHARP, "T/B.cs", ("class B", "class B : Base"), None),
+    "c#, a class that inherits no tests": (TUNIT, "T/A.cs", ("[InheritsTests]", ""), {"T/A.cs", "T/Base.cs"}),
+    "c#, an attribute that skips no more": (TUNIT, "T/NeedsAttribute.cs", (": Skip", ": Some"), None),
+    "c#, usings of another framework": (TUNIT, "T/Usings.cs", ("System;", "NUnit.Framework;"), None),
     "java, a test": (JAVA, "src/test/java/p/BTest.java", ("void b", "void c"), {"src/test/java/p/BTest.java"}),
     "java, a test of a base": (
         JAVA,

@@ -1,1 +1,1 @@
-"""C#: what its files say, and what NUnit, xUnit and MSTest make of it."""
+"""C#: what its files say, and what NUnit, xUnit, MSTest and TUnit make of it."""

@@ -1,4 +1,4 @@
-"""Why a test of xUnit, NUnit or MSTest passes whatever the code does: said only where its file shows all around it."""
+"""Why a test passes whatever the code does: said only where its file shows all around it."""
 
 import re
 from collections.abc import Callable
@@ -13,9 +13,9 @@ from testlist.sandbox.syntax import named, text
 
 #: a file, and a class, with any of these may run more around its tests than they say
 GLOBAL: Final = re.compile(
-    rb"SetUpFixture|Assembly(?:Initialize|Cleanup)|BeforeAfterTest|ITestAction|\[\s*+assembly\s*+:"
+    rb"SetUpFixture|Assembly(?:Initialize|Cleanup)|BeforeAfterTest|ITestAction|(?:Before|After)Every|\[\s*+assembly\s*+:"
 )
-SURROUNDED: Final = re.compile(r"SetUp|TearDown|Initialize|Cleanup|Fixture<|Dispose")
+SURROUNDED: Final = re.compile(r"SetUp|TearDown|Initialize|Cleanup|Fixture<|Dispose|\[\s*+(?:Before|After)\s*+\(")
 #: a file that calls something else by the name of the class of checks, or whose tests are about checks
 ANOTHER: Final = re.compile(rb"\b(?:using|class|struct|record)\s++Assert\b(?!\s*+;)|\bclass\s++\w{0,80}?Assert")
 #: a file that calls another attribute by the name of one

@@ -6,6 +6,7 @@ from typing import Final
 
 from testlist.kit import rows
 from testlist.languages.csharp.resolve_attributes import DEPENDS, ROWS, SOURCES, Meaning, Meanings
+from testlist.languages.csharp.resolve_tunit import INHERITS
 from testlist.languages.csharp.resolve_types import Type
 from testlist.languages.csharp.shape import MethodFact
 from testlist.model import Test
@@ -59,7 +60,7 @@ class Collector:
                 if key not in self.read:
                     self.read[key] = self.hit(path, owner, item)
                 hit = self.read[key]
-                if hit is not None and self.runs(one, hit.framework, marks, order):
+                if hit is not None and self.runs(one, hit, marks, order):
                     skips, given = hit.skipped or off, hit.depends or depends
                     yield Hit(path, owner, item, hit.framework, skips, hit.marks, given)
 
@@ -73,11 +74,13 @@ class Collector:
         depends = "when" in item or any(mark.depends for mark in marks)
         return Hit(path, owner, item, framework, skipped(item, marks), marks, depends) if framework else None
 
-    def runs(self, one: Type, framework: str, marks: list[Meaning], order: list[Type]) -> bool:
-        """Whether a framework makes an object of a class."""
-        if framework == "xunit":
+    def runs(self, one: Type, hit: Hit, marks: list[Meaning], order: list[Type]) -> bool:
+        """Whether a framework makes an object of a class, and runs there what it defines or inherits."""
+        if hit.framework == "tunit":
+            return hit.owner is one or any(mark.word == INHERITS for mark in marks)
+        if hit.framework == "xunit":
             return not one.hidden
-        if framework == "mstest":
+        if hit.framework == "mstest":
             visible = not one.hidden or self.meanings.projects.folder(one.path) in self.internals
             return visible and any(mark.word == "TestClass" for mark in marks)
         if not one.arity:

@@ -18,6 +18,9 @@ PACKAGES: Final = re.compile(
     r"(nunit|xunit|mstest|tunit|fscheck\.[nx]unit|microsoft\.net\.test\.sdk|microsoft\.testing\."
     r"|microsoft\.visualstudio\.(testplatform|qualitytools|testtools))"
 )
+#: packages that bring the usings of TUnit along, and projects that do so in its own repository
+TUNIT: Final = re.compile(r"(?:.*\.)?tunit(?!\.(?:assertions|mocks|analyzers))(?:\.|$)")
+TUNIT_PROJECT: Final = re.compile(r"(?:.*/)?TUnit(?:\.Core)?\.csproj")
 #: projects of a framework's own repository that make those who refer to them run
 RUNNERS: Final = re.compile(r"(?i)(mstest|nunitlite|.*testadapter)")
 TESTLIKE: Final = re.compile(r"(?i)(tests?|specs?|specifications?)(?=$|[._-])")
@@ -74,6 +77,11 @@ class FolderSettings:
     def speaks(self) -> bool:
         """Whether a test framework is among its packages."""
         return self.runs or any(PACKAGES.match(package) for package in self.packages)
+
+    @property
+    def brings_tunit(self) -> bool:
+        """Whether TUnit's own package or project is among what it refers to."""
+        return any(map(TUNIT.match, self.packages)) or any(map(TUNIT_PROJECT.fullmatch, self.references))
 
 
 @dataclass
@@ -164,13 +172,21 @@ class DotnetProjects:
 
     def speaks(self, folder: str) -> bool:
         """Whether a project refers to a test framework, itself or through projects it refers to."""
+        return any(one.speaks for one in self.reached(folder))
+
+    def uses_tunit(self, path: str) -> bool:
+        """Whether the project of a file has the usings of TUnit, by its own packages or through projects."""
+        folder = self.folder(path)
+        reached = self.reached(folder) if folder is not None else ()
+        return any(one.brings_tunit for one in (*self.settings(path), *reached))
+
+    def reached(self, folder: str) -> Iterator[FolderSettings]:
+        """Settings of a project and of those it refers to, the nearest first."""
         reached = [folder]
         for _ in range(STEPS):
             settings = [self.own[one] for one in reached if one in self.own]
-            if any(one.speaks for one in settings):
-                return True
+            yield from settings
             reached = sorted({folder_of(path) for one in settings for path in one.references})
-        return False
 
 
 def testlike(path: str) -> bool:

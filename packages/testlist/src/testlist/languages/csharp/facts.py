@@ -21,7 +21,7 @@ NAMESPACES: Final = frozenset({"namespace_declaration", "file_scoped_namespace_d
 #: modifiers that matter to a runner
 TELLING: Final = frozenset({"public", "abstract", "static", "partial"})
 #: a body that does nothing but skip
-SKIPS: Final = re.compile(rb"\s*+(?:\{|=>)\s*(?://[^\n]*+\s*)*+Assert\s*\.\s*(?:Ignore|Skip)\s*\(")
+SKIPS: Final = re.compile(rb"\s*+(?:\{|=>)\s*(?://[^\n]*+\s*)*+(?:Assert\s*\.\s*(?:Ignore|Skip)|Skip\s*\.\s*Test)\s*\(")
 NEWLINE: Final = re.compile(rb"\n")
 #: types within types that are read
 NESTED: Final = 24
@@ -154,7 +154,7 @@ class Reading:
         return place >= 0 and at < self.conditional[place][1]
 
     def skips(self, node: Node) -> bool:
-        """`Assert.Ignore()` or `Assert.Skip()` as the first statement."""
+        """`Assert.Ignore()`, `Assert.Skip()` or `Skip.Test()` as the first statement."""
         parameters = node.child_by_field_name("parameters")
         start = parameters.end_point if parameters is not None else node.end_point
         return bool(SKIPS.match(self.source, self.at(start), self.at(node.end_point)))

@@ -1,4 +1,4 @@
-"""The view of one repository that NUnit, xUnit and MSTest share: candidates, what they lead to, tests found."""
+"""The view of one repository that NUnit, xUnit, MSTest and TUnit share: candidates, what they lead to, tests found."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field

@@ -1,26 +1,28 @@
-"""What an attribute means to NUnit, xUnit and MSTest, seen through aliases and classes derived in the repository."""
+"""What an attribute means to each framework, seen through aliases and classes derived in the repository."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from testlist.languages.csharp.config_projects import DotnetProjects
+from testlist.languages.csharp.resolve_tunit import meant
 from testlist.languages.csharp.resolve_types import DEPTH, Type, Types
 from testlist.languages.csharp.shape import CSharpFacts, shape
 
-#: namespace of a framework -> its name; the empty one belongs to no framework here
+TUNIT: Final = "tunit"
+#: namespace of a framework -> its name
 SPACES: Final = (
     ("NUnit.", "nunit"),
     ("Xunit", "xunit"),
     ("Microsoft.VisualStudio.TestTools.UnitTesting", "mstest"),
     ("FsCheck.Xunit", "xunit"),
     ("FsCheck.NUnit", "nunit"),
-    ("TUnit", ""),
+    ("TUnit.Core", TUNIT),
 )
-NAMES: Final = (("nunit", "nunit"), ("xunit", "xunit"), ("mstest", "mstest"), ("tunit", ""))
+NAMES: Final = (("nunit", "nunit"), ("xunit", "xunit"), ("mstest", "mstest"))
 #: attributes that make a method a test -> the frameworks that have them, likeliest first
 TESTS: Final = {
-    "Test": ("nunit",),
+    "Test": ("nunit", TUNIT),
     "TestCase": ("nunit",),
     "TestCaseSource": ("nunit",),
     "Combinatorial": ("nunit",),
@@ -34,6 +36,7 @@ TESTS: Final = {
     "ITheoryAttribute": ("xunit",),
     "TestMethod": ("mstest",),
     "DataTestMethod": ("mstest",),
+    "DynamicTestBuilder": (TUNIT,),
 }
 #: endings of attributes that other packages derive from the above
 ENDINGS: Final = (("Fact", "Fact"), ("Theory", "Theory"), ("TestMethod", "TestMethod"), ("TestClass", "TestClass"))
@@ -41,7 +44,8 @@ ENDINGS: Final = (("Fact", "Fact"), ("Theory", "Theory"), ("TestMethod", "TestMe
 ROWS: Final = frozenset({"TestCase", "InlineData", "DataRow"})
 SOURCES: Final = frozenset(
     {"TestCaseSource", "Combinatorial", "Pairwise", "Sequential", "ITestBuilder", "Theory", "ITheoryAttribute",
-     "DataTestMethod", "MemberData", "ClassData", "DynamicData", "DataSource", "PropertyData", "Property"}
+     "DataTestMethod", "DynamicTestBuilder", "MemberData", "ClassData", "DynamicData", "DataSource", "PropertyData",
+     "Property"}
 )  # fmt: skip
 #: switches, and attributes of NUnit, MSTest and packages beside xUnit, that let a condition decide
 DEPENDS: Final = frozenset({"SkipWhen", "SkipUnless"})
@@ -72,6 +76,7 @@ class Meanings:
     types: Types
     projects: DotnetProjects
     derived: dict[str, str] = field(default_factory=dict)
+    above: dict[str, list[str]] = field(default_factory=dict)
     spaces: dict[str, list[str]] = field(default_factory=dict)
     settings: dict[str | None, tuple[list[str], list[str]]] = field(default_factory=dict)
     globals: dict[str | None, list[str]] = field(default_factory=dict)
@@ -89,12 +94,27 @@ class Meanings:
         """Read an attribute as it stands in a file."""
         dotted = self.unaliased(path, dotted)
         name = bare(dotted)
+        if (own := self.of_tunit(path, dotted, switches)) is not None:
+            return own
         word = name if name in KNOWN else self.root(name)
         if word == "Property":  # of FsCheck; NUnit's own of that name says something else
             return Meaning(word, self.property(path))
         choices = TESTS.get(word, ())
         depends = name in CONDITIONS or not DEPENDS.isdisjoint(switches)
         return Meaning(word, self.choose(path, dotted, choices) if choices else (), frozenset(switches), depends)
+
+    def of_tunit(self, path: str, dotted: str, switches: list[str]) -> Meaning | None:
+        """Read an attribute of TUnit that makes no test; None for any other, and in files of other frameworks."""
+        name = bare(dotted)
+        if not self.is_tunit(path, dotted) or (found := meant(name, self.bases(name))) is None:
+            return None
+        word, depends = found
+        return Meaning(word, (), frozenset(switches), depends)
+
+    def is_tunit(self, path: str, dotted: str) -> bool:
+        """Whether what stands nearest to an attribute and names a framework names TUnit."""
+        levels = (frameworks([dotted]) if "." in dotted else [], self.imported(path), *self.setting(path))
+        return TUNIT in next(filter(None, levels), [])
 
     def unaliased(self, path: str, dotted: str) -> str:
         """See through `using A = B.C`, unless the file has the name by another using as well."""
@@ -114,7 +134,7 @@ class Meanings:
         for found in (frameworks([dotted]) if "." in dotted else [], self.imported(path), *self.setting(path)):
             if fitting := tuple(one for one in choices if one in found):
                 return fitting
-            if "" in found:
+            if TUNIT in found:
                 return ()
         return choices[:1]
 
@@ -124,8 +144,9 @@ class Meanings:
         if folder not in self.settings:
             settings = list(self.projects.settings(path))
             usings = [using for one in settings for using in one.usings] + self.globals.get(folder, [])
+            spaces = [*frameworks(usings), *([TUNIT] if self.projects.uses_tunit(path) else ())]
             named = {one for each in settings for package in each.packages for start, one in NAMES if start in package}
-            self.settings[folder] = (frameworks(usings), sorted(named, reverse=True))
+            self.settings[folder] = (spaces, sorted(named, reverse=True))
         return self.settings[folder]
 
     def property(self, path: str) -> tuple[str, ...]:
@@ -152,15 +173,23 @@ class Meanings:
 
     def _base(self, one: Type) -> str | None:
         """The built-in attribute among a class and its bases; empty for one that is none, None if nothing is known."""
-        words = [
-            bare(dotted)
-            for ancestor in self.types.order(one)
-            for _, part in ancestor.parts
-            for dotted, _ in part["bases"]
-        ]
+        words = self.words(one)
         endings = (meant for word in words for ending, meant in ENDINGS if word.endswith(ending))
         found = next((word for word in words if word in KNOWN), None) or next(endings, None)
         return found or ("" if "Attribute" in words else None)
+
+    def words(self, one: Type) -> list[str]:
+        """Last names of all bases of a class, also of those that the repository lacks."""
+        parts = (part for ancestor in self.types.order(one) for _, part in ancestor.parts)
+        return [bare(dotted) for part in parts for dotted, _ in part["bases"]]
+
+    def bases(self, name: str) -> list[str]:
+        """What attributes of a name are derived from in the repository."""
+        if name not in self.above:
+            keys = [(full, arity) for full in (f"{name}Attribute", name) for arity in (0, 1)]
+            types = (one for key in keys for one in self.types.last.get(key, ())[:DEPTH])
+            self.above[name] = [word for one in types for word in self.words(one)]
+        return self.above[name]
 
 
 def bare(dotted: str) -> str:
@@ -170,5 +199,5 @@ def bare(dotted: str) -> str:
 
 
 def frameworks(spaces: Iterable[str]) -> list[str]:
-    """Frameworks that namespaces belong to; an empty name for one that is not read here."""
+    """Frameworks that namespaces belong to."""
     return [one for space in spaces for start, one in SPACES if space.startswith(start)]

@@ -18,7 +18,7 @@ class DotnetScope(ResolvedScope):
 
 
 def framework(name: str) -> DeclaredFramework:
-    """NUnit, xUnit or MSTest; MSBuild files configure it."""
+    """NUnit, xUnit, MSTest or TUnit; MSBuild files configure it."""
     return DeclaredFramework(
         name,
         CSHARP.ids,

@@ -3,10 +3,11 @@
 from typing import Final
 
 from testlist.interface import Framework
-from testlist.languages.csharp.frameworks import mstest, nunit, xunit
+from testlist.languages.csharp.frameworks import mstest, nunit, tunit, xunit
 
 FRAMEWORKS: Final[tuple[Framework, ...]] = (
     nunit.NUNIT,
     xunit.XUNIT,
     mstest.MSTEST,
+    tunit.TUNIT,
 )
