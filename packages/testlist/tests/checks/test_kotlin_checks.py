@@ -23,6 +23,7 @@ TABLE: Sequence[tuple[str, dict[str, Any]]] = [
     ("assert(a === b) { why }", {"relation": "identical", "subject": "a", "expected": "b"}),
     ("assert(a !in b)", {"relation": "contains", "negated": True, "subject": "b", "expected": "a"}),
     ("assertThat(a).isTrue", {"relation": "truthy", "subject": "a"}),
+    ("assertThat(a, why).isEqualTo(b)", {"relation": "equal", "subject": "a", "expected": "b"}),
     ("total() shouldBe 3", EQUAL),
     ('a shouldNotBe "x"', {"relation": "equal", "negated": True, "subject": "a", "expected": '"x"', "value": "x"}),
     ("a shouldBe (0.3 plusOrMinus 0.1)", CLOSE),

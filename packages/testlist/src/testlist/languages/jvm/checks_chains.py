@@ -127,6 +127,8 @@ def begins(links: Sequence[Call]) -> bool:
 
 def is_beginning(link: Call, following: Sequence[Call]) -> bool:
     """Whether a call gives the subject of the links behind it."""
+    if len(link.given) == 2 and link.name == "assertThat":  # with a name (assertk), as Hamcrest's begins no chain
+        return any(one.name in LINKS or CHECKING_LINK.fullmatch(one.name) for one in following)
     if len(link.given) != 1 or link.is_infix:
         return False
     if link.name != THEN:
