@@ -5,7 +5,9 @@ from testlist_harness.repositories import MakeRepository, TakeInventory
 
 GOOD = {"src/test/scala/GoodSuite.scala": 'class GoodSuite extends munit.FunSuite {\n  test("good") {}\n}\n'}
 BESIDE = {
+    "a class without a name": "case class (a: Int) extends Base\n",
     "calls in each other": "import utest._\nobject A extends Base { " + 'f("a") { ' * 40 + "1" + " }" * 40 + " }\n",
+    "a name of many letters": "class A extends weaver." + "Suite" * 20_000 + "$\n",
 }
 
 
