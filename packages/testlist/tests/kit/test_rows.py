@@ -1,5 +1,7 @@
 """Rows: one constructor says what a condition and a place mean for all languages."""
 
+from typing import Any
+
 import pytest
 from testlist.kit.rows import Placed, row
 from testlist.model import STATUSES, Test
@@ -22,3 +24,10 @@ def test_a_condition_says_nothing_of_a_test_that_never_runs(status: str) -> None
 def test_a_condition_counts_where_it_alone_makes_a_test_skipped() -> None:
     assert row("pytest", "test_a.py", (), "works", PLACE, status="skipped", depends=True, never=False).conditional
     assert not row("pytest", "test_a.py", (), "works", PLACE, status="skipped", depends=True, never=True).conditional
+
+
+@pytest.mark.parametrize("value", [1, [1], "x", None])
+def test_what_a_row_says_yes_or_no_to_is_one_of_both_whatever_a_file_gives(value: Any) -> None:
+    one = row("xctest", "a.swift", (), "works", PLACE, dynamic=value, depends=value)
+    assert (one.dynamic, one.conditional) == (bool(value), bool(value))
+    assert type(one.dynamic) is type(one.conditional) is bool

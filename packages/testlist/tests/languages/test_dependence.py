@@ -248,3 +248,16 @@ def test_more_links_than_anybody_writes_mean_a_whole_run(history: History, monke
     history.then(files)
     history.then({"a0/test_m.py": files["a0/test_m.py"] + "def test_more(): pass\n"})
     assert history.resolved == files.keys()
+
+
+def test_imports_of_a_file_without_classes_may_say_which_framework_most_files_speak_of(history: History) -> None:
+    speaks = "// with\nimport {0}._\ndef total = 1\n"
+    history.then(
+        {
+            "src/test/scala/a.scala": speaks.format("munit"),
+            "src/test/scala/b.scala": speaks.format("munit"),
+            "src/test/scala/CSuite.scala": 'class CSuite extends other.ShopSuite {\n  test("c") {}\n}\n',
+        }
+    )
+    found = history.then({f"src/test/scala/{name}.scala": speaks.format("weaver") for name in "ab"})
+    assert [test.framework for test in found.tests] == ["weaver"]

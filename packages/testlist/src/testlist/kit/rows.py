@@ -40,9 +40,9 @@ def row(
         line=place["line"],
         status=status,
         kind=kind,
-        dynamic=dynamic,
+        dynamic=bool(dynamic),  # facts may hold anything, and rows are packed by their values
         cases=cases,
         column=place["column"],
         end_line=place["end"],
-        conditional=depends and not (status in IDLE if never is None else never),
+        conditional=bool(depends) and not (status in IDLE if never is None else never),
     )

@@ -26,6 +26,10 @@ BROKEN: Final = frozenset({"package_object", "ERROR"})
 #: deeper nesting of classes and packages is no program's
 DEEPEST: Final = 16
 MOST_MARKS: Final = 64
+#: letters of a name, with dots; a longer one is no program's, and patterns take the square of it
+LONGEST: Final = 400
+#: what a class has even where it is empty: the name of a broken one
+KEPT: Final = frozenset({"line", "name"})
 #: annotation of a class that something else makes, with its values
 FILLED: Final = "WrapWith"
 HIDDEN: Final = frozenset({"private", "protected"})
@@ -57,12 +61,12 @@ class Reader:
         """What stands at the top of a file, or in a package with braces."""
         for node in nodes:
             if node.type == "package_clause" and depth < DEEPEST:
-                self.package.append(text(node.child_by_field_name("name")))
+                self.package.append(text(node.child_by_field_name("name"))[:LONGEST])
                 if (body := node.child_by_field_name("body")) is not None:
                     self.file(body.named_children, depth + 1)
                     self.package.pop()
             elif node.type == "import_declaration":
-                self.imports += imported(node)
+                self.imports += (one for one in imported(node) if len(one[0]) <= LONGEST)
             elif node.type in CLASSES:
                 self.classes.append(self.declared(node, depth, ".".join(self.package)))
             elif node.type in BROKEN and depth < DEEPEST:
@@ -81,7 +85,7 @@ class Reader:
             "column": column(name),
             "end": place(node)["end"],
             "k": kind,
-            "name": plain(name),
+            "name": plain(node.child_by_field_name("name"))[:LONGEST],
             "package": package,
             "bases": [*bases(node)],
             "abstract": kind == "trait" or "abstract" in mods,
@@ -108,7 +112,7 @@ class Reader:
 
 
 def _compact(item: ClassFact) -> ClassFact:
-    return {key: value for key, value in item.items() if value or key == "line"}  # type: ignore[return-value]
+    return {key: value for key, value in item.items() if value or key in KEPT}  # type: ignore[return-value]
 
 
 def plain(node: Node | None) -> str:
@@ -121,8 +125,8 @@ def bases(node: Node) -> Iterator[str]:
     extends = node.child_by_field_name("extend")
     for child in extends.named_children if extends is not None else ():
         inner = child.named_children[0] if child.type == "generic_type" and child.named_children else child
-        if inner.type in TYPES:
-            yield "".join(text(inner).split())
+        if inner.type in TYPES and len(found := "".join(text(inner).split())) <= LONGEST:
+            yield found
 
 
 def asks(node: Node) -> bool:

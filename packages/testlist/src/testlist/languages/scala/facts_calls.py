@@ -55,6 +55,7 @@ BRANCHES: Final = frozenset({"if_expression", "match_expression"})
 ALONE: Final = frozenset({"checkAll"})
 #: lists of values that others need, and a word that is only known elsewhere
 LISTS: Final = 2
+Read = list[CallFact] | None
 
 
 class Place(NamedTuple):
@@ -165,10 +166,7 @@ class Walk:
         """A call that declares a test if a method of the repository makes it do so."""
         if at.depth and not at.bodies and not is_block(found.lists[-1]) and not inner:
             return []
-        fact = self.test(node, found.name, said, found.lists[1:], at, on=receiver(found))
-        for one in fact:
-            one["calls"] = inner
-        return fact
+        return self.test(node, found.name, said, found.lists[1:], at, on=receiver(found), inner=inner)
 
     def group(self, node: Node, word: str, said: Title, lists: Sequence[Node], at: Place) -> CallFact:
         """What holds tests."""
@@ -197,9 +195,12 @@ class Walk:
         return fact
 
     def test(
-        self, node: Node, word: str, said: Title, bodies: Sequence[Node], at: Place, *, on: str = ""
+        self, node: Node, word: str, said: Title, bodies: Sequence[Node], at: Place, *, on: str = "", inner: Read = None
     ) -> list[CallFact]:
-        """A test, unless the method around passes the title and the body on: then its calls are."""
+        """A test, unless the method around passes the title and the body on: then its calls are.
+
+        inner: what bodies declare, if that was read: a second time on each level doubles the work with each.
+        """
         if at.bodies and is_part(node, at.titles, said) and any(at.bodies.search(text(one)) for one in bodies):
             self.passes.setdefault(self.method, word)
             return []
@@ -209,8 +210,8 @@ class Walk:
             fact["marks"] = marks
         if on:
             fact["on"] = on
-        if self.nests:
-            fact["calls"] = self.of(bodies, at.inside())
+        if self.nests or inner is not None:
+            fact["calls"] = self.of(bodies, at.inside()) if inner is None else inner
         return [fact]
 
     def infix(self, node: Node, at: Place) -> list[CallFact]:

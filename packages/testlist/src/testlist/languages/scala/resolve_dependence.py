@@ -28,10 +28,10 @@ def outline(facts: Facts) -> object:
     own = shape(facts)
     classes = own.get("classes", [])
     used = {name.partition(".")[0] for one in _all(classes) for name in _named(one)}
+    imports = own.get("imports", [])
     # a name may be imported by a part of itself: `import org.apache.pekko`, `import pekko.testkit.PekkoSpec`
-    imports = own.get("imports", []) if classes else []
     used |= {dotted.partition(".")[0] for dotted, _ in imports}
-    kept = [one for one in imports if one[1] == "*" or one[1] in used or SPOKEN.search(one[0])]
+    kept = [one for one in imports if (classes and (one[1] == "*" or one[1] in used)) or SPOKEN.search(one[0])]
     return kept, [_class(one) for one in classes]
 
 

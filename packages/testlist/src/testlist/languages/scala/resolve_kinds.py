@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Final
 
 from testlist.languages.scala.config import is_candidate
@@ -33,10 +34,21 @@ class Kinds:
             for base in found.item.get("bases", ()):
                 meaning = self.names.meaning(found, base, roots)
                 self.bases[key] += meaning.classes
-                self.foreign[key] += meaning.foreign
+                self.foreign[key] += self.telling(meaning.foreign, roots)
                 for one in meaning.classes:
                     self.heirs.setdefault(id(one.item), []).append(found)
                     self.foreign[key] += filter(roots.has, [self.names.whole_name(one)])
+
+    def telling(self, names: Sequence[str], roots: Roots) -> Iterator[str]:
+        """Names that say something, which are few of all that a base may have by imports of whole packages.
+
+        Of names that only end as those of tests do one is enough, and one for each framework that they speak of.
+        """
+        yield from filter(roots.has, names)
+        if names and TESTING.search(names[0].rpartition(".")[2]):
+            yield names[-1]
+            for dialect in self.dialects:
+                yield from islice(filter(dialect.package.match, names), 1)
 
     def every(self) -> Iterator[Found]:
         """Every class of every file."""

@@ -10,6 +10,10 @@ from testlist.languages.scala.shape import ClassFact, Import, ScalaFacts
 #: classes of one name that are looked at, and packages of which a file imports all
 MANY: Final = 20
 MOST: Final = 100
+#: letters of the whole name of a class; one with a longer name is known by its own alone
+LONGEST: Final = 400
+#: answers that are kept: names are as many as a file has classes, times what it imports all of
+KEPT: Final = 100_000
 #: names of classes that tests are built on
 TESTING: Final = re.compile(
     r"Specs?(?:Base|Like|ification)?|Suites?(?:Base|Like)?|Tests?(?:Base|Like|Case|Suite)?|Properties"
@@ -55,7 +59,8 @@ class Names:
         self.given[path] = {alias: expanded(dotted, given) for alias, dotted in given.items()}
         self.packages[path] = [expanded(dotted, given) for dotted, alias in imports if alias == "*"][:MOST]
         for found in self.all(path):
-            self.whole.setdefault(self.whole_name(found), []).append(found)
+            if len(whole := self.whole_name(found)) <= LONGEST:
+                self.whole.setdefault(whole, []).append(found)
             self.simple.setdefault(found.item["name"], []).append(found)
 
     def all(self, path: str) -> Iterator[Found]:
@@ -91,7 +96,8 @@ class Names:
         own = self.named((scope + one for one in names for scope in scopes), found)
         if own or any(map(roots.has, names)):
             return Meaning(own, names)
-        alike = [one for one in self.simple.get(names[0].rpartition(".")[2], []) if one.item is not found.item]
+        same = self.simple.get(names[0].rpartition(".")[2], [])[: MANY + 1]  # any number of classes may have the name
+        alike = [one for one in same if one.item is not found.item]
         return Meaning(alike[:MANY], names if not alike else [])
 
     def spoken(self, path: str) -> list[str]:
@@ -130,6 +136,9 @@ class Roots:
 
     def has(self, name: str) -> bool:
         """Whether a whole name is one of theirs."""
-        if name not in self.known:
-            self.known[name] = any(pattern.fullmatch(name) for pattern in self.patterns)
-        return self.known[name]
+        if (known := self.known.get(name)) is not None:
+            return known
+        found = any(pattern.fullmatch(name) for pattern in self.patterns)
+        if len(self.known) < KEPT:
+            self.known[name] = found
+        return found
