@@ -127,13 +127,12 @@ class _Run:
     def survey(self, earlier: Basis | None) -> None:
         """Note every file that may count.  earlier: whose folders are not read again where they are the same."""
         was, inside = ({}, {}) if earlier is None else (earlier.blobs, earlier.folders)
-        files, below, folders = Below(was), Below(inside), dict[str, Folder]()
+        files, folders = Below(was), dict[str, Folder]()
         with closing(self.repo.entries(inside, folders)) as entries:
             for path, object_id in entries:
                 if path and not path.endswith("/"):
                     self.note(path, object_id)
                     continue
-                folders.update(below.of(path))
                 for one, blob_id in files.of(path):
                     self.note(one, blob_id)
         self.foreign = {}  # 9 MB of a commit with 190,000 files
@@ -219,11 +218,10 @@ class _Run:
     def files(self, parts: list[LanguagePart]) -> Iterator[FileInventory]:
         """Read and resolve one language after the other; its facts are forgotten as soon as it has its rows."""
         self.loader.expect({key for part in parts for key in part.keys})
-        parts.sort(key=lambda part: len(part.candidates), reverse=True)  # while there are no rows of others
-        parts.reverse()
+        parts.sort(key=lambda part: -len(part.candidates))  # the largest while there are no rows of others
         done = list[Aside[list[FileInventory]]]()
         while parts:
-            part = parts.pop()
+            part = parts.pop(0)
             rest = part.files()
             while some := list(islice(rest, TOGETHER)):
                 done.append(Aside(some, packs=self.is_large))

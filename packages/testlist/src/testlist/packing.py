@@ -42,7 +42,8 @@ def packed_inventory(found: Inventory) -> bytes | None:
         return None
     numbers = {path: number for number, path in enumerate(blobs)}
     files = [[numbers[file.path], file.framework, len(file.tests), file.skipped, file.hints] for file in found.files]
-    columns = {name: _column(name, found.tests) for name in Test._fields[1:]}
+    tests = found.tests
+    columns = {name: _column(name, tests) for name in Test._fields[1:]}
     known = {"blobs": blobs, "files": files, "tests": columns, "unread": dict(found.unread)}
     return packed(known | {"basis": None if basis is None else _packed_basis(basis, numbers)})
 

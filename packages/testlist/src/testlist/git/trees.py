@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Final, NamedTuple
 
 from testlist.below import Below
@@ -153,12 +154,13 @@ class Trees:
         return level
 
     def _look(self) -> None:
-        """Ask for folders that were not read."""
+        """Note the folders that were kept, and ask for those that were not read."""
         if not self.kept:
             return
         below = Below(self.earlier)
-        trees = {known.tree for path in self.kept for _, known in below.of(path)}
-        if unread := trees - {tree.hex() for tree in self.known}:
+        kept = dict(chain.from_iterable(map(below.of, self.kept)))
+        self.folders.update(kept)
+        if unread := {folder.tree for folder in kept.values()} - {tree.hex() for tree in self.known}:
             self._headers(sorted(unread))
 
     def _headers(self, ids: list[str]) -> list[Header]:

@@ -112,6 +112,7 @@ class Reader:
 
 
 def _compact(item: ClassFact) -> ClassFact:
+    # mypy knows no comprehension that makes a TypedDict
     return {key: value for key, value in item.items() if value or key in KEPT}  # type: ignore[return-value]
 
 
