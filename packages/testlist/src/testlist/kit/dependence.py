@@ -1,9 +1,19 @@
 """What the dependence of several languages has in common."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, TypeVar
 
 from testlist.model import Facts
 from testlist.project import Project
+
+Class = TypeVar("Class", bound=Mapping[str, Any])
+
+
+def every(classes: Iterable[Class]) -> Iterator[Class]:
+    """Facts of classes, each before those of the classes in it."""
+    for one in classes:
+        yield one
+        yield from every(one.get("classes", ()))
 
 
 def nothing(facts: Facts) -> object:  # noqa: ARG001 - the interface has it

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+from testlist.kit.dependence import every
 from testlist.languages.jvm.resolve import Resolver, jvm_only
 from testlist.languages.jvm.resolve_names import Found, Names
 from testlist.languages.jvm.shape import ClassFact, Import, shape
@@ -13,7 +14,7 @@ from testlist.project import Project
 def leads(facts: Facts) -> object:
     """Its classes, and the annotations of their methods."""
     own = shape(facts)
-    methods = (method for one in _all(own.get("classes", ())) for method in one.get("methods", ()))
+    methods = (method for one in every(own.get("classes", ())) for method in one.get("methods", ()))
     marks = {mark[0] for method in methods for mark in method.get("marks", ())}
     return outline(facts), marks, _meant(own.get("imports", []), {mark.partition(".")[0] for mark in marks})
 
@@ -22,7 +23,7 @@ def outline(facts: Facts) -> object:
     """Its classes without methods, calls and places, with those imports that their names come from."""
     own = shape(facts)
     classes = own.get("classes", [])
-    used = {name.partition(".")[0] for one in _all(classes) for name in _named(one)}
+    used = {name.partition(".")[0] for one in every(classes) for name in _named(one)}
     return own.get("package"), [_class(one) for one in classes], _meant(own.get("imports", []), used)
 
 
@@ -42,12 +43,6 @@ def _links(names: Names, path: str) -> Iterator[str]:
             meaning = names.meaning(found.scope, base)
             if isinstance(meaning, Found) and meaning.path != path:
                 yield meaning.path
-
-
-def _all(classes: Iterable[ClassFact]) -> Iterator[ClassFact]:
-    for one in classes:
-        yield one
-        yield from _all(one.get("classes", ()))
 
 
 def _named(one: ClassFact) -> Iterator[str]:

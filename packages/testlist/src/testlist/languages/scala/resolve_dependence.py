@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
+from testlist.kit.dependence import every
 from testlist.languages.scala.config import is_candidate
 from testlist.languages.scala.resolve import Resolver
 from testlist.languages.scala.shape import ClassFact, shape
@@ -20,14 +21,14 @@ SPOKEN: Final = re.compile(r"\b(?:scalatest|scalatestplus|munit|specs2|utest|wea
 
 def leads(facts: Facts) -> object:
     """Classes by their names, and what they are built on: files are found by these names."""
-    return [(one["name"], one.get("bases")) for one in _all(shape(facts).get("classes", ()))]
+    return [(one["name"], one.get("bases")) for one in every(shape(facts).get("classes", ()))]
 
 
 def outline(facts: Facts) -> object:
     """Its classes without what they declare, with those imports that their bases and annotations may come from."""
     own = shape(facts)
     classes = own.get("classes", [])
-    used = {name.partition(".")[0] for one in _all(classes) for name in _named(one)}
+    used = {name.partition(".")[0] for one in every(classes) for name in _named(one)}
     imports = own.get("imports", [])
     # a name may be imported by a part of itself: `import org.apache.pekko`, `import pekko.testkit.PekkoSpec`
     used |= {dotted.partition(".")[0] for dotted, _ in imports}
@@ -45,17 +46,11 @@ def links(project: Project) -> Callable[[str, Facts], Iterable[str]]:
 
 
 def _links(path: str, facts: Facts, simple: dict[str, str]) -> Iterator[str]:
-    for one in _all(shape(facts).get("classes", ())):
+    for one in every(shape(facts).get("classes", ())):
         for base in one.get("bases", ()):
             target = simple.get(base.rpartition(".")[2], path)
             if target != path:
                 yield target
-
-
-def _all(classes: Iterable[ClassFact]) -> Iterator[ClassFact]:
-    for one in classes:
-        yield one
-        yield from _all(one.get("classes", ()))
 
 
 def _named(one: ClassFact) -> Iterator[str]:
