@@ -69,6 +69,9 @@ def work(
     archive.back_up()
     wait_for(lambda: len(service.bills()) >= 5, "jobs to be billed")
     backed_up = time.monotonic()
+    [(second,)] = query(archive.server, "SELECT date_trunc('second', clock_timestamp())")
+    # pgBackRest takes only a backup that ended in an earlier second than the moment
+    wait_for(lambda: query(archive.server, "SELECT clock_timestamp() >= %s + interval '1 s'", second) == [(True,)])
     wait_for(lambda: client.since(backed_up), "more jobs to be accepted")
     kept, bills = {one.job_id for one in client.accepted}, service.bills()
     [(moment,)] = query(archive.server, "SELECT clock_timestamp()::text")

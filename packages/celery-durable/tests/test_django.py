@@ -8,7 +8,6 @@ from pathlib import Path
 import celery_durable
 import pytest
 from celery_durable import schema
-from durable_harness.broker import Broker
 from durable_harness.django_process import Shop
 from durable_harness.postgres import PostgresServer
 from durable_harness.waiting import wait_for
@@ -23,10 +22,8 @@ def shop(
 ) -> Iterator[Shop]:
     """Migrated from nothing."""
     with ExitStack() as stack:
-        name = f"shop_{request.param.replace(', ', '_')}"
-        folder = tmp_path_factory.mktemp(name)
-        Broker(server.url(), server, folder, stack).query(f"CREATE DATABASE {name}")
-        shop = Shop(Broker(server.url(name), server, folder, stack), request.param)
+        folder = tmp_path_factory.mktemp(f"shop_{request.param.replace(', ', '_')}")
+        shop = Shop.made(server, folder, stack, request.param)
         shop.does("from django.core.management import call_command; call_command('migrate', verbosity=0)")
         yield shop
 

@@ -5,7 +5,6 @@ from contextlib import ExitStack
 from typing import Any
 
 import pytest
-from durable_harness.broker import Broker
 from durable_harness.django_process import Shop
 from durable_harness.postgres import PostgresServer
 
@@ -27,9 +26,7 @@ LETTERS = """
 @pytest.fixture(scope="module")
 def shop(server: PostgresServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
     with ExitStack() as stack:
-        folder = tmp_path_factory.mktemp("admin")
-        Broker(server.url(), server, folder, stack).query("CREATE DATABASE shop_admin")
-        shop = Shop(Broker(server.url("shop_admin"), server, folder, stack), "psycopg")
+        shop = Shop.made(server, tmp_path_factory.mktemp("shop_admin"), stack)
         shop.does("""
             from django.core.management import call_command
             call_command("migrate", verbosity=0)

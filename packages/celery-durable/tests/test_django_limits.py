@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 
 import pytest
-from durable_harness.broker import Broker
 from durable_harness.django_process import Shop
 from durable_harness.postgres import PostgresServer
 
@@ -12,9 +11,7 @@ from durable_harness.postgres import PostgresServer
 @pytest.fixture(scope="module")
 def shop(server: PostgresServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
     with ExitStack() as stack:
-        folder = tmp_path_factory.mktemp("limits")
-        Broker(server.url(), server, folder, stack).query("CREATE DATABASE shop_limits")
-        shop = Shop(Broker(server.url("shop_limits"), server, folder, stack), "psycopg")
+        shop = Shop.made(server, tmp_path_factory.mktemp("shop_limits"), stack)
         shop.does("""
             from django.core.management import call_command
             call_command("migrate", verbosity=0)

@@ -4,12 +4,13 @@ import json
 import os
 import subprocess
 import sys
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
 from durable_harness.broker import ROOT, Broker, Worker
+from durable_harness.postgres import PostgresServer
 from durable_harness.waiting import wait_for
 
 #: Runs each line, which is a program in JSON, and answers with a line: what it leaves in `answer`, or its traceback.
@@ -46,6 +47,12 @@ class Shop:
         } | environment  # fmt: skip
         self._process: subprocess.Popen[str] | None = None
         broker.stack.callback(self.close)
+
+    @classmethod
+    def made(cls, server: PostgresServer, folder: Path, stack: ExitStack, driver: str = "psycopg") -> "Shop":
+        """On a new database with the folder's name: pytest numbers the folders, and may set a fixture up again."""
+        Broker(server.url(), server, folder, stack).query(f"CREATE DATABASE {folder.name}")
+        return cls(Broker(server.url(folder.name), server, folder, stack), driver)
 
     def does(self, program: str) -> Any:
         """Run a program.  -> its `answer`"""
