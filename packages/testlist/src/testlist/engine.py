@@ -91,7 +91,8 @@ class _Run:
         files = [file for one in kept.values() for file in one.files.values()]
         changed = {language for language in self.languages.values() if OWNERS[language].name not in kept}
         if changed or before is None:
-            self.loader.parsers.warm(needs_of(changed))  # while frameworks are imported here
+            needs = needs_of(changed, checks=self.most_checked != 0)  # all at once, so that one child reads both
+            self.loader.parsers.warm(needs)  # while frameworks are imported here
             files += self.files(list(self.parts(self.project(before), before)))
         files.sort()
         checks = self.most_checked is None or sum(len(file.tests) for file in files) <= self.most_checked

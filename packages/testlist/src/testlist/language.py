@@ -93,7 +93,7 @@ class Syntax:
 class Format:
     """A format of configuration files of one language.  syntax: whose grammars its reader uses; the rest as Syntax.
 
-    on_demand: it is none of a configuration file, and no child gets ready for it before it is asked for.
+    on_demand: it is none of a configuration file, and a child gets ready for it only where checks are asked for.
     """
 
     id: str

@@ -11,6 +11,7 @@ from testlist.checks import read_checks
 from testlist.cli import main
 from testlist.loader import Loader
 from testlist.model import Test
+from testlist.sandbox.parsers import Parsers
 from testlist_harness.repositories import MakeRepository, git
 
 TESTS = "def test_one():\n    assert f() == 1\ndef test_two(): pass\ndef test_three(): f()\n"
@@ -47,6 +48,17 @@ def test_bodies_of_more_tests_than_the_caller_wants_are_not_read(repository: Pat
     with fetched(Source.local(repository), git(repository, "rev-parse", "HEAD"), workdir=tmp_path) as commit:
         assert {file.checks for file in inventory(commit, checks=True, most_checked=3).files} == {()}
         assert all(file.checks for file in inventory(commit, checks=True, most_checked=4).files)
+
+
+def test_one_child_reads_files_and_bodies(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started, start = [], Parsers._start
+    monkeypatch.setattr(Parsers, "_start", lambda parsers: started.append(parsers.needs) or start(parsers))
+    with fetched(Source.local(repository), git(repository, "rev-parse", "HEAD"), workdir=tmp_path) as commit:
+        inventory(commit, checks=True)
+        assert len(started) == 1
+        inventory(commit)
+    assert {"python", "python-bodies"} <= started[0]
+    assert "python-bodies" not in started[1]
 
 
 def test_other_programs_are_told_which_cannot_fail(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -83,12 +83,12 @@ def grammars_of(language: str) -> list[str]:
     return [] if syntax is None else [one for one in (syntax.id, *syntax.also) if SYNTAXES[one].grammar is not None]
 
 
-def needs_of(languages: Collection[str]) -> frozenset[str]:
-    """Languages and formats that files of a commit in these languages may be read in."""
+def needs_of(languages: Collection[str], *, checks: bool) -> frozenset[str]:
+    """Languages and formats that files of a commit in these languages may be read in.  checks: with bodies."""
     owners = {OWNERS[language].name: OWNERS[language] for language in languages}
-    return frozenset(languages).union(
-        SHARED, (form.id for one in owners.values() for form in one.formats if not form.on_demand)
-    )
+    forms = (form for one in owners.values() for form in one.formats if not form.on_demand)
+    bodies = (form for language in languages if checks and (form := SYNTAXES[language].bodies) is not None)
+    return frozenset(languages).union(SHARED, (form.id for form in forms), bodies)
 
 
 def frameworks_of(languages: Collection[str]) -> list[Framework]:
