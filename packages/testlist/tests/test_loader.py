@@ -47,6 +47,14 @@ def test_equal_texts_are_one() -> None:
     assert one["name"][2:] == [3, True, None]
 
 
+def test_equal_numbers_are_one_and_true_is_none_of_them() -> None:
+    words = Words()
+    one, other = (words.share({"lines": [int("70" + "001"), {"line": int("70001")}], "is": True, "n": 1}) for _ in "ab")
+    assert one == other
+    assert one["lines"][0] is other["lines"][1]["line"]
+    assert (one["is"], type(one["n"])) == (True, int)
+
+
 def test_equal_lists_of_texts_are_one_and_no_others() -> None:
     words = Words()
     one, other = (words.share({"marks": [["ma" + "rk", "a"], [1, "a"]]})["marks"] for _ in "ab")

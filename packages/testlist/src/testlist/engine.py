@@ -19,8 +19,8 @@ from testlist.isolation import RULES_FAILED
 from testlist.language_part import ROUNDS, LanguagePart, configured
 from testlist.languages import LANGUAGES, OWNERS, SYNTAXES, frameworks_of, language_of, needs_of
 from testlist.languages.unread import unread_language_of
-from testlist.loader import Loader
-from testlist.model import Basis, Facts, FactsCache, FileInventory, Folder, Inventory, ReadFiles
+from testlist.loader import Loader, Words
+from testlist.model import Basis, Facts, FactsCache, FileInventory, Folder, Inventory, ReadFiles, Test
 from testlist.progress import Checkpoint, silent
 from testlist.project import Project, folder_of
 from testlist.sandbox.parsers import ParseLimits, Parsers
@@ -231,8 +231,16 @@ class _Run:
             self.loader.forget()
             if self.is_large:
                 gc.collect()  # resolvers leave circles, and the next one needs as much
+        words = Words()
         while done:
-            yield from done.pop().back()
+            some = done.pop().back()
+            yield from some if not self.is_large else (with_numbers_of(file, words) for file in some)
+
+
+def with_numbers_of(file: FileInventory, words: Words) -> FileInventory:
+    """Share the numbers of its rows: 9 MB of 361,155 rows, as each of them made its own when it came back."""
+    tests = (Test._make(words[one] if type(one) is int else one for one in test) for test in file.tests)
+    return file._replace(tests=tuple(tests))
 
 
 def own_folders(language: str | None) -> frozenset[str]:

@@ -20,8 +20,8 @@ AT_ONCE: Final = 2_000
 MANY: Final = 5_000
 
 
-class Words(dict[str, str]):
-    """Texts of facts, each once: two thirds of them are also in other files, as names of keys and imports are.
+class Words(dict[Any, Any]):
+    """Texts and numbers of facts, each once: two thirds of the texts are also in other files, as names of keys are.
 
     Lists of texts as well: imports, modifiers and marks.  Nobody changes facts.
     """
@@ -30,16 +30,16 @@ class Words(dict[str, str]):
         super().__init__()
         self.lists: dict[tuple[str, ...], list[str]] = {}
 
-    def __missing__(self, text: str) -> str:
-        self[text] = text
-        return text
+    def __missing__(self, one: Any) -> Any:
+        self[one] = one
+        return one
 
     def share(self, facts: Facts) -> Facts:
-        """Share the facts of texts that are here."""
+        """Share the facts of texts and numbers that are here."""
         return {self[key]: self._shared(value) for key, value in facts.items()}
 
     def _shared(self, value: Any) -> Any:
-        if type(value) is str:
+        if type(value) is str or type(value) is int:
             return self[value]
         if type(value) is list:
             found = [self[one] if type(one) is str else self._shared(one) for one in value]
