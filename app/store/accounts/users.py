@@ -104,17 +104,17 @@ _VERIFIED_AT = text("SELECT email_verified_at FROM users WHERE id = :user_id")
 _WITH_OWN_SLOT_LIMIT = text(f"""
     SELECT {ACCOUNT} {WITH_PLAN} WHERE u.slot_limit IS NOT NULL ORDER BY u.slot_limit DESC, u.id LIMIT :most""")
 _OWN_SLOT_LIMITS = text("SELECT id, slot_limit FROM users WHERE slot_limit IS NOT NULL")
-_WAITING = text("""
+#: Of each tenant that the broker knows, in a column `name`.  Compared as a text, ids are found by reading all users.
+USER_OF_TENANT = """
+    CASE WHEN name ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' THEN CAST(name AS uuid) END"""
+_HELD = f"""
+    SELECT {USER_OF_TENANT} AS id
+      FROM (SELECT name FROM broker_group UNION SELECT tenant FROM broker_waiting WHERE reason = 'snooze') AS tenants"""
+_WAITING = text(f"""
     SELECT u.id FROM users u LEFT JOIN user_subscriptions s ON s.user_id = u.id AND s.status = 'active'
-     WHERE coalesce(s.tier, 'free') = CAST(:tier AS plan_tier)
-       AND u.id::text IN (SELECT name FROM broker_group
-                          UNION SELECT tenant FROM broker_waiting WHERE reason = 'snooze')
+     WHERE coalesce(s.tier, 'free') = CAST(:tier AS plan_tier) AND u.id IN ({_HELD})
      ORDER BY u.id""")
-_ALL_WAITING = text("""
-    SELECT DISTINCT u.id FROM users u
-      JOIN (SELECT name FROM broker_group
-            UNION SELECT tenant FROM broker_waiting WHERE reason = 'snooze') held ON held.name = u.id::text
-     ORDER BY u.id""")
+_ALL_WAITING = text(f"SELECT u.id FROM users u WHERE u.id IN ({_HELD}) ORDER BY u.id")
 #: The columns of a service's moving mean and deviation.
 _RUNS = {
     Service.ANALYSIS: ("run_seconds", "run_deviation"),

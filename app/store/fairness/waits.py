@@ -13,6 +13,7 @@ from sqlalchemy import text
 from app.domain.attribution import Course
 from app.domain.plans import Plan, Tier
 from app.store.accounts.plans import plan_of
+from app.store.accounts.users import USER_OF_TENANT
 from app.store.core.unit_of_work import Tx
 
 #: How many events one query reads, the newest first: about 100,000 jobs.
@@ -53,7 +54,7 @@ _PAUSES = text("""
      WHERE action IN ('queue.pause', 'queue.resume') AND at < :until ORDER BY id DESC LIMIT 10000""")
 _EMAILS = text("SELECT id, email FROM users WHERE id = ANY(CAST(:ids AS uuid[]))")
 # the broker's own view of its groups: cheap at any size, exact up to 10,000 each
-_TENANTS = text("""
+_TENANTS = text(f"""
     WITH waiting AS (
         SELECT g.name, split_part(q.name, '_', 1) AS service, sum(g.ready) AS ready, sum(g.delayed + g.parked) AS held,
                max(g.oldest_seconds) AS oldest_seconds
@@ -66,7 +67,7 @@ _TENANTS = text("""
            CAST(coalesce(w.ready, 0) AS bigint) AS ready, CAST(coalesce(w.held, 0) AS bigint) AS held,
            coalesce(w.oldest_seconds, 0) AS oldest_seconds, u.run_seconds, u.slot_limit
       FROM waiting w FULL JOIN running r USING (name, service)
-      JOIN users u ON u.id::text = name
+      JOIN users u ON u.id = {USER_OF_TENANT}
       LEFT JOIN user_subscriptions s ON s.user_id = u.id AND s.status = 'active'
       JOIN subscription_plans p ON p.tier = coalesce(s.tier, 'free')
      ORDER BY coalesce(w.ready, 0) + coalesce(w.held, 0) DESC, r.running DESC NULLS LAST, u.id LIMIT :most""")

@@ -9,6 +9,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from sqlalchemy import text
 
 from app.domain.fairness import FairnessMode, FairnessPolicy
 from app.domain.plans import Tier
@@ -22,6 +23,10 @@ from tests.services.fairness.courses import at, lived, ran, tell
 
 WORKERS = dict.fromkeys(JOB_QUEUES, 2)
 CAUSES = ("own_limit", "paused", "others", "no_worker")
+
+OF_ANOTHER_PROGRAM = text("""
+    UPDATE kombu_message SET user_id = 'shop-7', visible = false, visible_at = now() + interval '1 h'
+     WHERE task_id = :job_id""")
 
 
 def told(world: World, by: By = "user", *, since: float = 0, until: float = 3600) -> Report:
@@ -177,6 +182,15 @@ def test_tenants_are_users_with_work_now(world: World) -> None:
     }  # fmt: skip
     assert (rows[bob].limit, rows[bob].running, rows[bob].ready) == (3, 0, 1)
     assert len(tenants(world.uow, world.policy, most=1)) == 1
+
+
+def test_a_tenant_of_another_program_on_the_broker_is_none_of_our_users(world: World) -> None:
+    ann = world.user()
+    world.submit(ann)
+    with world.uow.begin() as tx:
+        tx.run(OF_ANOTHER_PROGRAM, job_id=str(world.submit(ann)))
+    [row] = tenants(world.uow, world.policy)
+    assert (row.user_id, row.ready) == (ann, 1)
 
 
 def test_the_command_prints_a_report_and_the_jobs(world: World, fairlane: Any) -> None:
