@@ -22,7 +22,7 @@ FIRE_SECONDS ?= 1200
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help prove bench setup run quick test test-all check messages format release prove-release prove-kill prove-rolling prove-failover prove-broker prove-receive prove-versions prove-celery prove-model prove-quota prove-bills prove-fairness prove-simulation prove-schedule prove-lifecycle prove-retention prove-migrations prove-inventory prove-bombs prove-reads prove-sockets prove-grammars prove-agreement bench-broker bench-accept bench-quota bench-start bench-memory bench-inventory bench-sandbox dist image requirements sbom packaging clean
+.PHONY: help prove bench setup run quick test test-all check messages format release prove-release prove-kill prove-rolling prove-failover prove-broker prove-receive prove-versions prove-celery prove-model prove-quota prove-bills prove-fairness prove-simulation prove-schedule prove-lifecycle prove-retention prove-migrations prove-inventory prove-bombs prove-reads prove-sockets prove-grammars prove-agreement bench-broker bench-accept bench-quota bench-growth bench-start bench-memory bench-inventory bench-sandbox dist image requirements sbom packaging clean
 
 help: ## list the targets of every day
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | grep -vE '^(prove|bench)-' | sed 's/:.*## /\t/' | expand -t 18
@@ -168,6 +168,9 @@ bench-accept: setup ## accept and submit-to-start latency of the running service
 
 bench-quota: setup ## what 300,000 bills cost an accept and a finish, without and with running sums
 	$(BIN)/python -m bench.quota
+
+bench-growth: setup ## how each way through the service grows with what is stored: make bench-growth KEEP=folder
+	PYTHONPATH=tests/harness $(BIN)/python -m bench.growth $(KEEP)
 
 bench-start: setup ## time from nothing to ready
 	$(BIN)/python -m bench.start

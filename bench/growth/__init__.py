@@ -1,0 +1,1 @@
+"""How each way through the service grows with what is stored."""

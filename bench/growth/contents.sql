@@ -19,5 +19,9 @@ SELECT id, 10, 1, 1 + abs(hashtext(CAST(codebase_id AS text))::bigint) % ({files
 UPDATE analyses SET total_tests = 1000, summary = jsonb_build_object(
            'files', 10, 'suites', 10, 'tests', 1000, 'by_status', jsonb_build_object('active', 980, 'skipped', 20),
            'by_framework', jsonb_build_object('pytest', 1000), 'by_directory', jsonb_build_object('tests', 1000));
+-- nine of ten commits are on the default branch
+INSERT INTO branch_commits (codebase_id, commit_sha, is_member, seen_at, ordered_at)
+SELECT codebase_id, commit_sha, true, completed_at, completed_at FROM analyses WHERE abs(hashtext(commit_sha)) % 10 > 0
+    ON CONFLICT DO NOTHING;
 VACUUM FULL analyses;
 VACUUM ANALYZE;

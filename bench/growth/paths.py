@@ -20,7 +20,8 @@ from bench.accept.rate import SECRET
 #: rows that are spread over the whole table, as many as a way needs turns
 _JOBS = text("""
     SELECT job_id, user_id, codebase_id FROM analysis_requests
-     WHERE id IN (SELECT (n * (SELECT max(id) FROM analysis_requests) / :turns)::bigint FROM generate_series(1, :turns) n)""")
+     WHERE id IN (SELECT CAST(n * (SELECT max(id) FROM analysis_requests) / :turns AS bigint)
+                    FROM generate_series(1, :turns) n)""")
 _REPOSITORIES = text("SELECT id, host, owner, name FROM codebases WHERE id = ANY (CAST(:ids AS uuid[]))")
 
 

@@ -21,7 +21,7 @@ FILL = Path(__file__).parent / "fill.sql"
 
 
 def make(server: embedded.Server, name: str, sizes: Mapping[str, int], *files: Path) -> None:
-    """Migrate and fill a database of this name unless it is there.  files: statements, which name the sizes in braces."""
+    """Migrate and fill a database unless it is there.  files: of statements, which name the sizes in braces."""
     if run(server.admin_url, f"SELECT 1 FROM pg_database WHERE datname = '{name}'"):
         return
     began = time.monotonic()
