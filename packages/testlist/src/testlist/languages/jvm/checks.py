@@ -16,6 +16,7 @@ from testlist.languages.jvm.checks_calls import Call, bare, call_of, chain, part
 from testlist.languages.jvm.checks_chains import begins, chained
 from testlist.languages.jvm.checks_conditions import conditions
 from testlist.languages.jvm.checks_expectations import awaited, expected, stepped
+from testlist.languages.jvm.checks_failures import JvmFailures
 from testlist.languages.jvm.checks_functions import DEEPEST, Function, Names, functions, names_of
 from testlist.languages.jvm.checks_matchers import should
 from testlist.languages.jvm.checks_mocks import verified, verified_block
@@ -23,7 +24,7 @@ from testlist.languages.jvm.checks_origins import Origins, origins
 from testlist.languages.jvm.checks_verdict import verdict
 from testlist.languages.jvm.vocabulary_checks import ASSERTS, HOLDERS
 from testlist.model import Facts
-from testlist.sandbox.syntax import text
+from testlist.sandbox.syntax import line, text
 
 #: functions inside of a function, which somebody else may call
 INNER: Final = frozenset({"method_declaration", "function_declaration", "constructor_declaration"})
@@ -64,11 +65,11 @@ def _body(function: Function, known: Origins, names: Names, quiet: dict[int, boo
 class _Reading(Reading):
     """The walk through one body."""
 
-    __slots__ = ("known", "names")
+    __slots__ = ("failures", "known", "names")
 
     def __init__(self, known: Origins, names: Names) -> None:
         super().__init__()
-        self.known, self.names = known, names
+        self.known, self.names, self.failures = known, names, JvmFailures(known)
 
     def inside(self, node: Node, depth: int) -> None:
         """Read what stands in a node."""
@@ -94,6 +95,8 @@ class _Reading(Reading):
 
     def _other(self, node: Node) -> None:
         """What is no call."""
+        for check in self.failures.checks(node, line(node)):
+            self.add(check)
         if node.type == ASSERT and (given := parts(node)):
             for check in conditions(given[0], node):
                 self.add(check)
@@ -117,7 +120,7 @@ class _Reading(Reading):
             self.walk(bare(call.owner), depth + 1)
         block = verified_block(call, self.known)
         found = block if block is not None else list(self._single(call))
-        for check in found:
+        for check in found if call.node.id not in self.failures.covered else ():
             self.add(check)
         if block is not None:
             return
