@@ -21,6 +21,7 @@ from testlist.languages.jvm.checks_functions import DEEPEST, Function, Names, fu
 from testlist.languages.jvm.checks_matchers import should
 from testlist.languages.jvm.checks_mocks import verified, verified_block
 from testlist.languages.jvm.checks_origins import Origins, origins
+from testlist.languages.jvm.checks_reasons import Types, reasoned
 from testlist.languages.jvm.checks_verdict import verdict
 from testlist.languages.jvm.vocabulary_checks import ASSERTS, HOLDERS
 from testlist.model import Facts
@@ -40,16 +41,17 @@ def extract(source: bytes, language: str) -> Facts:
     names = names_of(every)
     known = origins(source, syntax, names.own)
     quiet: dict[int, bool] = {}
-    bodies = (_body(one, known, names, quiet) for one in every)
+    around = Types(source)
+    bodies = (_body(one, known, names, quiet, around) for one in every)
     found: BodiesFact = {"functions": [one for one in bodies if one is not None], "bases": bases_of(every)}
     if known.elsewhere:
         found["imports"] = known.elsewhere
     return {**found}
 
 
-def _body(function: Function, known: Origins, names: Names, quiet: dict[int, bool]) -> BodyFact | None:
+def _body(function: Function, known: Origins, names: Names, quiet: dict[int, bool], around: Types) -> BodyFact | None:
     """The function; None if its body cannot be read and nobody knows whether it checks anything."""
-    reading = _Reading(known, names)
+    reading = _Reading(known, names, (Types(function.node.text or b""), around))
     for check in expected_errors(function.node):
         reading.add(check)
     if function.body is not None:
@@ -63,12 +65,13 @@ def _body(function: Function, known: Origins, names: Names, quiet: dict[int, boo
 
 
 class _Reading(Reading):
-    """The walk through one body."""
+    """The walk through one body.  types: of the function, of its file."""
 
-    __slots__ = ("failures", "known", "names")
+    __slots__ = ("failures", "known", "names", "types")
 
-    def __init__(self, known: Origins, names: Names) -> None:
+    def __init__(self, known: Origins, names: Names, types: tuple[Types, Types]) -> None:
         super().__init__()
+        self.types = types
         self.known, self.names, self.failures = known, names, JvmFailures(known)
 
     def inside(self, node: Node, depth: int) -> None:
@@ -131,7 +134,7 @@ class _Reading(Reading):
     def _single(self, call: Call) -> Iterator[CheckFact]:
         if call.name == "assert" and call.owner is None and call.given and "assert" not in self.known.own:
             yield from conditions(call.given[0], call.node)
-        elif (one := should(call, self.known)) is not None:
+        elif (one := reasoned(call, *self.types) or should(call, self.known)) is not None:
             yield one
         else:
             yield from asserted(call, self.known) or expected(call)
