@@ -9,6 +9,7 @@ in functions that they call, and none was run, and the reverse; and runs that be
 """
 
 import json
+import re
 import sys
 import tempfile
 from collections import defaultdict
@@ -21,6 +22,9 @@ from testlist.model import Checks
 
 #: lines of decorators, with which a function begins for Python
 DECORATORS = 40
+#: lines with checks that are seen, of Python and of others
+WRITTEN = re.compile(r"\s*assert ")
+SEEN = re.compile(r"(?!\s*(?:\}\s*)?(?:else\s*)?(?:(?:if|elsif|unless|try|begin)\b|flunk\b.*\b(?:if|unless)\b))")
 #: a file and a line
 Place = tuple[str, int]
 #: file -> what its tests ran
@@ -117,9 +121,10 @@ def is_run(test: Test, run: dict[str, Any], begun: set[int]) -> bool:
 
 
 def visible(path: Path) -> set[int]:
-    """Lines of a file whose checks a collector can see: of Python `assert` alone."""
+    """Lines of a file whose checks a collector can see: of Python `assert` alone, and no condition of a `fail()`."""
     lines = enumerate(path.read_text(errors="replace").splitlines(), 1)
-    return {number for number, line in lines if path.suffix != ".py" or line.lstrip().startswith("assert ")}
+    seen = WRITTEN if path.suffix == ".py" else SEEN
+    return {number for number, line in lines if seen.match(line)}
 
 
 def numbers(runs: list[dict[str, Any]], key: str) -> set[int]:

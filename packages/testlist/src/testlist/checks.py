@@ -10,7 +10,7 @@ from functools import partial
 from itertools import islice
 from typing import Any, Final
 
-from testlist.homes import STEPS, Homes
+from testlist.homes import ITSELF, STEPS, Homes, Itself, around_of
 from testlist.isolation import attempt
 from testlist.kit.bodies import BodyFact
 from testlist.languages import SYNTAXES, language_of
@@ -23,10 +23,14 @@ from testlist.vendored import tested
 CHECKS: Final = "checks"
 #: calls that are followed: a test, a function of its own, and one that this one calls
 LEVELS: Final = 2
+#: languages whose methods are those of the type that a call is written in
+STATIC: Final = frozenset({"go", "rust", "cpp"})
 #: checks of the functions that one test calls: thousands of tests may call the same
 MOST: Final = 100
 #: files that those of tests lead to, of all together, that are noted for the next commit
 MOST_USES: Final = 300_000
+#: of a function: its file, name and line; the calls that are followed, the object, and whether its file is the test's
+_Key = tuple[str, str, int, int, Itself | None, bool]
 
 
 def read_checks(
@@ -64,7 +68,7 @@ class _Bodies:
     homes: Homes
     tested: Collection[str] = ()
     by_line: dict[str, dict[int, list[BodyFact]]] = field(default_factory=dict)
-    reached: dict[tuple[str, str, int, int, bool], tuple[Mapping[str, Any], ...]] = field(default_factory=dict)
+    reached: dict[_Key, tuple[Mapping[str, Any], ...]] = field(default_factory=dict)
     leads: dict[tuple[str, bool], set[str]] = field(default_factory=dict)
 
     def read_all(self, paths: Collection[str]) -> None:
@@ -118,31 +122,40 @@ class _Bodies:
         passes = body.get("passes")
         if passes == "constant" and language_of(test.file) in self.tested:
             passes = None
-        reached = self._reached(test.file, body, LEVELS, is_own=True)
+        around = around_of(body) if language_of(test.file) not in STATIC else ""
+        itself = Itself(test.file, around) if around else None
+        reached = self._reached(test.file, body, LEVELS, itself, is_own=True)
         return Checks((*own, *reached), self._subjects(test.file, body), passes)
 
-    def _reached(self, path: str, body: BodyFact, levels: int, *, is_own: bool) -> tuple[Mapping[str, Any], ...]:
+    def _reached(
+        self, path: str, body: BodyFact, levels: int, itself: Itself | None, *, is_own: bool
+    ) -> tuple[Mapping[str, Any], ...]:
         """The checks of functions that a function calls.  Worked out once: thousands of tests may call the same.
 
-        is_own: it stands in the file of the test.  From any other file it does not go on to a third one, which is read
-        only if a test calls something of it: what a test checks must not depend on what other tests call.
+        itself: what the function was called on, if that is the object that the test is run on.  is_own: it stands in
+        the file of the test.  From any other file it goes on to a third one for methods of that object alone, as any
+        other is read only if a test calls something of it: what a test checks must not depend on what others call.
         """
-        key = path, body["name"], body["line"], levels, is_own
+        key = path, body["name"], body["line"], levels, itself, is_own
         if key not in self.reached:
             self.loader.progress.beat()
-            self.reached[key] = tuple(islice(self._followed(path, body, levels, is_own=is_own), MOST))
+            self.reached[key] = tuple(islice(self._followed(path, body, levels, itself, is_own=is_own), MOST))
         return self.reached[key]
 
-    def _followed(self, path: str, body: BodyFact, levels: int, *, is_own: bool) -> Iterator[Mapping[str, Any]]:
+    def _followed(
+        self, path: str, body: BodyFact, levels: int, itself: Itself | None, *, is_own: bool
+    ) -> Iterator[Mapping[str, Any]]:
         seen = {(path, body["name"])}
         for called in body["calls"] if levels else ():
-            home, helper = self.homes.find(path, body, called, is_own=is_own)
+            home, helper = self.homes.find(path, body, called, is_own=is_own, itself=itself)
             if helper is None or (home, helper["name"]) in seen:
                 continue
             seen.add((home, helper["name"]))
-            place = {"file": home} if home != path or not is_own else {}
+            same = itself if called.rpartition(".")[0] in ITSELF else None
+            is_near = home == path if is_own else same is not None and home == same.file
+            place = {"file": home} if not is_near else {}
             yield from ({**check, "by": called, **place} for check in helper["checks"])
-            yield from self._reached(home, helper, levels - 1, is_own=is_own and home == path)
+            yield from self._reached(home, helper, levels - 1, same, is_own=is_near)
 
     def _subjects(self, path: str, body: BodyFact) -> tuple[str, ...]:
         """What a test calls of the repository, as `file:name`."""

@@ -29,6 +29,13 @@ class Found(NamedTuple):
     body: BodyFact | None = None
 
 
+class Itself(NamedTuple):
+    """The class of the object that a test is run on, whose methods take the place of those that it inherits."""
+
+    file: str
+    around: str
+
+
 @dataclass(slots=True)
 class Homes:
     """The functions of the files read so far.
@@ -58,24 +65,32 @@ class Homes:
         self.by_last[path] = last
         self.facts[path] = cast(BodiesFact, {**facts, "functions": functions})
 
-    def find(self, path: str, body: BodyFact, called: str, *, is_own: bool) -> Found:
+    def find(self, path: str, body: BodyFact, called: str, *, is_own: bool, itself: Itself | None = None) -> Found:
         """The function of the repository that a call in a body means.
 
         is_own: the body stands in the file of the test.  Of any other file, what it has from a third one is not read.
+        itself: what a method of another class was called on, if that is known.
         """
         own = self.by_name.get(path, {})
         owner, _, last = called.rpartition(".")
         if owner in ITSELF:
-            around = body["around"] if "around" in body else body["name"].rpartition(".")[0]
+            around = around_of(body)
+            if itself is not None and itself != (path, around) and (found := self._method(itself, last)).body:
+                return found
             is_known = bool(around and _bases(self.facts[path]).get(around))
             same = self.by_last.get(path, {}).get(last, []) if not is_known else []
-            if (found := own.get(f"{around}.{last}" if around else last)) is not None:
-                return Found(path, found)
+            if (here := own.get(f"{around}.{last}" if around else last)) is not None:
+                return Found(path, here)
             inherited = self._first(self._line(path, around), last) if is_own else Found()
             return inherited if inherited.body or len(same) != 1 else Found(path, same[0])
         if called in own:
             return Found(path, own[called])
         return self._first(self.homes(path, called), "") if is_own else Found()
+
+    def _method(self, itself: Itself, last: str) -> Found:
+        """The method of an object, wherever its class has it from."""
+        found = self.by_name.get(itself.file, {}).get(f"{itself.around}.{last}")
+        return Found(itself.file, found) if found is not None else self._first(self._line(*itself), last)
 
     def subject(self, path: str, called: str) -> str:
         """What a call calls of the repository, as `file:name`; empty for nothing that is known."""
@@ -189,6 +204,11 @@ class Homes:
                     names[key] = None if key in names else Found(path, body)
             self.shared[area] = names
         return self.shared[area]
+
+
+def around_of(body: BodyFact) -> str:
+    """The class that a function stands in; empty for none."""
+    return body["around"] if "around" in body else body["name"].rpartition(".")[0]
 
 
 def _bases(facts: Mapping[str, Any]) -> Mapping[str, list[str]]:

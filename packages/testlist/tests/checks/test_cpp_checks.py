@@ -115,7 +115,7 @@ def test_a_statement_of_boost_is_read_as(read: Read, statement: str, check: dict
 
 @pytest.mark.parametrize(
     "statement",
-    ["if (a) FAIL();", "if (a) { FAIL(); }", "SUCCEED();", "f(a == b);", '// CHECK(a);\nf("EXPECT_EQ(a, b)");'],
+    ["for (;;) FAIL();", "while (a) { FAIL(); }", "SUCCEED();", "f(a == b);", '// CHECK(a);\nf("EXPECT_EQ(a, b)");'],
 )
 def test_what_is_no_check(read: Read, statement: str) -> None:
     assert only(read({"a_test.cc": f"{GTEST}TEST(A, B) {{\n{statement}\n}}\n"})) == []

@@ -191,7 +191,7 @@ def test_java_follows_bases_and_outer_classes(read: Read) -> None:
         JAVA.format("Far"): "abstract class Far<T> implements All { void far(T a) { assertTrue(a); } }\n",
     }
     assert each(read, files) == {
-        "a": [("self.near", JAVA.format("Near"))],
+        "a": [("self.near", JAVA.format("Near")), ("self.far", JAVA.format("Far"))],
         "b": [("self.far", JAVA.format("Far"))],
         "c": [("self.outer", "")],
         "d": [],

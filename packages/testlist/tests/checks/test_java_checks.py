@@ -150,6 +150,32 @@ def test_a_call_that_checks_nothing_is_none(read: Read) -> None:
     assert [statement for statement, checks in found.items() if checks] == []
 
 
+@pytest.mark.parametrize(
+    ("statement", "check"),
+    [
+        ("assertThat(why, list.isEmpty());", {"relation": "truthy", "subject": "list.isEmpty()"}),
+        ("assertThat(this.field, list.contains(b));", {"relation": "truthy", "subject": "list.contains(b)"}),
+        ("assertThat(why, ok);", {"relation": "truthy", "subject": "ok"}),
+        ("MatcherAssert.assertThat(why(), a > b);", {"relation": "truthy", "subject": "a > b"}),
+        ("assertThat(anything, !a);", {"relation": "truthy", "subject": "!a"}),
+        ("assertThat(why, a, is(b));", {"relation": "equal", "subject": "a", "expected": "b"}),
+        ("assertThat(why, a, matcher);", {"relation": "custom", "subject": "a", "expected": "matcher"}),
+        # what is a text may be what is checked
+        ("assertThat(why, matcher);", {"relation": "custom", "subject": "why", "expected": "matcher"}),
+        ("assertThat(why, Matchers.isGood());", {"relation": "custom", "subject": "why", "expected": "Matchers.isGood()"}),
+        ("assertThat(why, equalTo(b));", {"relation": "equal", "subject": "why", "expected": "b"}),
+        ("assertThat(other, list.isGood());", {"relation": "custom", "subject": "other", "expected": "list.isGood()"}),
+    ],
+)  # fmt: skip
+def test_a_reason_in_a_variable_is_no_subject(read: Read, statement: str, check: dict[str, Any]) -> None:
+    head = f"{JUNIT4}import static org.hamcrest.MatcherAssert.assertThat;\nimport static org.hamcrest.Matchers.*;\n"
+    [(path, source)] = java(
+        head, [f"final String why = why(), other2;\nboolean ok = run();\nCart other = b();\n{statement}"]
+    ).items()
+    found = read({path: source.replace("class ATest {", "class ATest {\n  private String field;\n")})
+    assert only(found) == [check]
+
+
 def test_links_of_a_chain_are_checks_each_with_the_subject(read: Read) -> None:
     [one, two] = only(read(java(JUNIT4, ["assertThat(a)\n  .isNotNull()\n  .startsWith(b);"])))
     assert [(one["relation"], one["subject"]), (two["relation"], two["subject"])] == [

@@ -57,6 +57,15 @@ def case(body: str, more: str = "", head: str = "") -> dict[str, str]:
         ),
         ("do { try f(); XCTFail() } catch { }", {"relation": "raises", "subject": "f()"}),
         ("do { try f() } catch { XCTFail() }", {"relation": "raises", "negated": True, "subject": "f()"}),
+        (
+            "do { try f() } catch let e as E { XCTFail() }",
+            {"relation": "raises", "negated": True, "subject": "f()", "expected": "E"},
+        ),
+        (
+            "do { try f(); XCTFail() } catch E.a { } catch let e as F { } catch { XCTFail() }",
+            {"relation": "raises", "subject": "f()", "expected": "E.a | F"},
+        ),
+        ("do { try f(); XCTFail() } catch let e { }", {"relation": "raises", "subject": "f()"}),
         ("a.map { XCTAssertNil($0) }", {"relation": "none", "subject": "$0"}),
         ("assertSnapshot(of: a, as: .json)", {"relation": "snapshot", "subject": "a"}),
         ("assertSame(a, b)", {"relation": "custom", "subject": "a", "expected": "b"}),

@@ -8,6 +8,8 @@ RELATIONS: Final = (
     "contains", "matches", "starts_with", "ends_with", "length", "empty", "type", "has", "truthy", "none",
     "raises", "warns", "logs", "called", "called_with", "snapshot", "fails", "custom",
 )  # fmt: skip
+#: an order that must not hold -> what has to
+OPPOSITES: Final = {"less": "greater_equal", "less_equal": "greater", "greater": "less_equal", "greater_equal": "less"}
 #: letters of an expression that are kept
 SHOWN: Final = 200
 #: checks of one function that are kept, calls of it, and functions of one file

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 from testlist.kit.bodies import MOST_CALLS, MOST_CHECKS, MOST_FUNCTIONS, BodiesFact, BodyFact
 from testlist.kit.checking import Reading, made
 from testlist.kit.passing import settle
+from testlist.languages.cpp.checks_failures import Outline
 from testlist.languages.cpp.checks_macros import checks_of
 from testlist.languages.cpp.checks_source import Source, literal
 from testlist.languages.cpp.checks_verdict import REDEFINED, SURROUNDED, verdict
@@ -143,6 +144,7 @@ def _body(source: Source, block: _Block, name: str, own: frozenset[str]) -> Body
 def _walk(source: Source, span: Span, reading: Reading, own: frozenset[str]) -> None:
     """All macros and calls in a block."""
     code = source.masked.code
+    outline: Outline | None = None
     for found in CALLING.finditer(code, *span):
         name = found[1].decode()
         if name in own:
@@ -150,6 +152,10 @@ def _walk(source: Source, span: Span, reading: Reading, own: frozenset[str]) -> 
         elif name in FAILS:
             if _is_certain(code, span[0], found.start()):
                 reading.add(made(source.line(found.start()), "fails", literal=literal))
+            else:
+                outline = outline or Outline(source, span)
+                for check in outline.decided(found.start()):
+                    reading.add(check)
         elif (name in CONDITIONS or name in MACROS or name in MATCHED or name == CALLED) and (
             split := spans(code, found.end() - 1)
         ) is not None:

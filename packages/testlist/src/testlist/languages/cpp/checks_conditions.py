@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from testlist.kit.bodies import CheckFact
+from testlist.kit.bodies import OPPOSITES, CheckFact
 from testlist.kit.checking import NOTHING, Part, is_certain, made
 from testlist.languages.cpp.checks_source import Source, literal
 from testlist.languages.cpp.facts_arguments import Span
@@ -12,7 +12,6 @@ from testlist.languages.cpp.vocabulary_checks import (
     FUNCTIONS,
     LENGTHS,
     OPERATORS,
-    OPPOSITES,
     STATES,
     TRUTHS,
 )

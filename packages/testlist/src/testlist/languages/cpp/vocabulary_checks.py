@@ -71,13 +71,15 @@ def _conditions() -> Iterator[tuple[str, bool]]:
         yield from ((f"{word}_UNARY", False), (f"{word}_UNARY_FALSE", True))
     for word in ("BOOST_TEST", "BOOST_TEST_REQUIRE", "BOOST_TEST_CHECK", "BOOST_CHECK", "BOOST_REQUIRE"):
         yield word, False
-    yield from (("BOOST_CHECK_MESSAGE", False), ("BOOST_REQUIRE_MESSAGE", False))
+    yield from (("BOOST_CHECK_MESSAGE", False), ("BOOST_REQUIRE_MESSAGE", False), ("assert", False))
 
 
 #: macros that take a condition -> whether it must not hold
 CONDITIONS: Final[Mapping[str, bool]] = dict(_conditions())
 #: of these, those whose commas belong to the condition
-WHOLE: Final = frozenset(name for name in CONDITIONS if name.startswith(("CHECK", "REQUIRE", "CATCH_", "DOCTEST_")))
+WHOLE: Final = frozenset(
+    name for name in CONDITIONS if name.startswith(("CHECK", "REQUIRE", "CATCH_", "DOCTEST_", "assert"))
+)
 #: macros that take a value and a matcher
 MATCHED: Final = frozenset(
     f"{word}_THAT" for word in ("EXPECT", "ASSERT", "CHECK", "REQUIRE", "CATCH_CHECK", "CATCH_REQUIRE")
@@ -120,5 +122,3 @@ OPERATORS: Final[dict[bytes, tuple[str, bool]]] = {
     b"==": ("equal", False), b"!=": ("equal", True), b"<": ("less", False), b"<=": ("less_equal", False),
     b">": ("greater", False), b">=": ("greater_equal", False),
 }  # fmt: skip
-#: an order that must not hold -> what has to
-OPPOSITES: Final = {"less": "greater_equal", "less_equal": "greater", "greater": "less_equal", "greater_equal": "less"}

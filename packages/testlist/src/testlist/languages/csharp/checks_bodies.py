@@ -10,6 +10,7 @@ from testlist.kit.bodies import CheckFact
 from testlist.kit.checking import Reading
 from testlist.languages.csharp.checks_calls import asserted, custom, owned
 from testlist.languages.csharp.checks_chains import demanded, fluent, should
+from testlist.languages.csharp.checks_conditions import CSharpFailures
 from testlist.languages.csharp.checks_links import CALL, CHAINED, Link, links_of, plain
 from testlist.languages.csharp.vocabulary_chains import SHOULD
 from testlist.languages.csharp.vocabulary_checks import OWNERS
@@ -31,6 +32,11 @@ class Body:
     own: frozenset[str]
     value_first: bool | None
     reading: Reading = field(default_factory=Reading)
+    failures: CSharpFailures = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Begin without a failure."""
+        self.failures = CSharpFailures(self.own)
 
     def walk(self, node: Node, depth: int) -> None:
         """Read what is in it: each chain of calls once, and what is given to its links after it."""
@@ -39,9 +45,12 @@ class Body:
         before = self.reading.nested
         self.reading.nested = before or node.type == LOCAL
         parts = list(named(node))
+        for check in self.failures.checks(node, line(node) + self.row):
+            self.reading.add(check)
         if node.type in CHAINED:
             begin, links = links_of(node)
-            for check in self.checks(begin, links, line(node) + self.row):
+            is_covered = node.id in self.failures.covered
+            for check in self.checks(begin, links, line(node) + self.row) if not is_covered else ():
                 self.reading.add(check)
             if (name := called(begin, links)) is not None:
                 self.reading.calls[name] = None

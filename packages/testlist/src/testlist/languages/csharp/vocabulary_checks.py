@@ -32,6 +32,8 @@ SILENT: Final = frozenset({
     "Multiple", "MultipleAsync", "EnterMultipleScope", *EACH, "Pass", "Ignore", "Inconclusive", "Skip",
     "SkipWhen", "SkipUnless", "SkipTestIfAny", "Warn", "Equals", "ReferenceEquals", "Charlie", "ByVal", "Scope",
 })  # fmt: skip
+#: what fails a test whatever it is given
+FAIL: Final = "Fail"
 ASSERTS: Final[dict[str, Meaning]] = {
     **dict.fromkeys(("Equal", "AreEqual", "StrictEqual", "AreEquivalent", "Equivalent", "EquivalentWithExclusions",
                      "AreEqualIgnoringCase"), Meaning("equal", 1, 0)),
@@ -75,7 +77,16 @@ ASSERTS: Final[dict[str, Meaning]] = {
                      "ThrowsException", "ThrowsExceptionAsync", "Catch", "CatchAsync"),
                     Meaning("raises", typed=True)),
     **dict.fromkeys(("DoesNotThrow", "DoesNotThrowAsync"), Meaning("raises", negated=True)),
-    "Fail": Meaning("fails", None),
+    FAIL: Meaning("fails", None),
+}  # fmt: skip
+#: operators of a condition under which a test fails -> (relation, negated), and methods with one argument in it
+OPERATORS: Final[dict[str, tuple[str, bool]]] = {
+    "==": ("equal", False), "!=": ("equal", True), "<": ("less", False), "<=": ("less_equal", False),
+    ">": ("greater", False), ">=": ("greater_equal", False),
+}  # fmt: skip
+TRUTHS: Final = {
+    "Contains": "contains", "ContainsKey": "has", "StartsWith": "starts_with", "EndsWith": "ends_with",
+    "Equals": "equal", "SequenceEqual": "equal",
 }  # fmt: skip
 #: what a class of doubles demands: of NSubstitute before the call, of FakeItEasy behind it -> whether it must not come
 RECEIVED: Final = {

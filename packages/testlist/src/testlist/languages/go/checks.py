@@ -10,7 +10,8 @@ from tree_sitter import Node
 from testlist.kit.bodies import MOST_FUNCTIONS, BodiesFact, BodyFact
 from testlist.kit.checking import Reading, made
 from testlist.kit.passing import settle, standing
-from testlist.languages.go.checks_conditions import STRINGS, arguments, called, conditions, fails, literal, name_of
+from testlist.languages.go.checks_conditions import STRINGS, arguments, called, fails, literal, name_of
+from testlist.languages.go.checks_failures import GoFailures
 from testlist.languages.go.checks_names import declared, embedded, imports_of, receiver_name, unit_of
 from testlist.languages.go.checks_verdict import TESTIFY_IMPORT, GoPassing
 from testlist.languages.go.facts_suites import receiver
@@ -92,7 +93,7 @@ def _body(
     reading, block = Reading(), (function or node).child_by_field_name("body")
     names = {name for one in named(node.child_by_field_name("parameters")) for name in declared(one)}
     if block is not None:
-        _walk(block, reading, names, 0)
+        _walk(block, reading, names, GoFailures(), 0)
     reading.calls = {_renamed(call, itself): None for call in reading.calls if call.partition(".")[0] not in names}
     found = reading.body(name, head, node)
     statements = [one for child in named(block) for one in named(child)]
@@ -109,45 +110,21 @@ def _renamed(call: str, itself: str) -> str:
     return f"self.{rest}" if dot and owner == itself else call
 
 
-def _walk(node: Node, reading: Reading, names: set[str], depth: int) -> None:
+def _walk(node: Node, reading: Reading, names: set[str], failures: GoFailures, depth: int) -> None:
     """What a node checks and calls.  names: gets those that it declares."""
     if depth > DEEPEST:
         return
     names.update(declared(node))
-    condition, block = node.child_by_field_name("condition"), node.child_by_field_name("consequence")
-    failing = _failing(block) if node.type == "if_statement" and block is not None else None
-    if failing is not None and condition is not None:
-        for check in conditions(condition, line(node)):
-            reading.add(check)
+    for check in failures.checks(node, line(node)):
+        reading.add(check)
     if node.type == "call_expression":
         if (found := called(node)) is not None:
             reading.add(found)
-        elif fails(node) and not _is_under_condition(node):
+        elif node.id in failures.covered:
+            pass
+        elif fails(node):
             reading.add(made(line(node), "fails", literal=literal))
         elif name := name_of(node):
             reading.calls[name] = None
     for child in named(node):
-        _walk(child, reading, names, depth + 1)
-
-
-def _failing(block: Node) -> Node | None:
-    """The call that fails the test in the statements of a block itself."""
-    for statement in _statements(block):
-        inner = next(named(statement), None) if statement.type == "expression_statement" else None
-        if inner is not None and inner.type == "call_expression" and fails(inner):
-            return inner
-    return None
-
-
-def _is_under_condition(call: Node) -> bool:
-    """Whether it stands in a block of its own under a condition, which is the check then."""
-    block = call.parent
-    while block is not None and block.type in ("expression_statement", "statement_list", "block"):
-        block = block.parent
-    above = block.child_by_field_name("consequence") if block is not None and block.type == "if_statement" else None
-    return above is not None and above.start_byte <= call.start_byte < above.end_byte
-
-
-def _statements(block: Node) -> Iterator[Node]:
-    for child in named(block):
-        yield from named(child) if child.type == "statement_list" else (child,)
+        _walk(child, reading, names, failures, depth + 1)

@@ -15,6 +15,7 @@ from testlist.languages.go.vocabulary_checks import (
     LINKS,
     MATCHERS,
     OPERATORS,
+    OPPOSITES,
     TESTIFY,
     TESTIFY_FAILS,
     TESTIFY_GIVERS,
@@ -50,28 +51,27 @@ def fails(call: Node) -> bool:
     return first is not None and TESTED.fullmatch(said(first)) is not None
 
 
-def conditions(node: Node, where: int) -> Iterator[CheckFact]:
-    """What has to hold, as the test fails under this condition.  It may have thousands of parts: no recursion."""
-    rest = [node]
+def conditions(node: Node, where: int, *, negated: bool = True) -> Iterator[CheckFact]:
+    """What has to hold.  negated: the test fails under this condition, and not under its opposite.
+
+    It may have thousands of parts: no recursion.
+    """
+    rest = [(node, negated)]
     while rest:
-        node = rest.pop()
+        node, negated = rest.pop()
         while node.type == "parenthesized_expression" and (inner := next(named(node), None)) is not None:
             node = inner
-        operator = text(node.child_by_field_name("operator")) if node.type == "binary_expression" else ""
+        operator = text(node.child_by_field_name("operator"))
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-        if operator == "||" and left is not None and right is not None:
-            rest += [right, left]
+        operand = node.child_by_field_name("operand")
+        if operator == ("||" if negated else "&&") and left is not None and right is not None:
+            rest += [(right, negated), (left, negated)]
+        elif node.type == "unary_expression" and operator == "!" and operand is not None:
+            rest.append((operand, not negated))
+        elif operator in OPERATORS and left is not None and right is not None:
+            yield _compared(left, operator if negated else OPPOSITES[operator], right, where)
         else:
-            yield _condition(node, operator, where)
-
-
-def _condition(node: Node, operator: str, where: int) -> CheckFact:
-    left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-    if operator in OPERATORS and left is not None and right is not None:
-        return _compared(left, operator, right, where)
-    if node.type == "unary_expression" and text(node.child_by_field_name("operator")) == "!":
-        return _true(node.child_by_field_name("operand"), where, negated=False)
-    return _true(node, where, negated=True)
+            yield _true(node, where, negated=negated)
 
 
 def _compared(left: Node, operator: str, right: Node, where: int) -> CheckFact:

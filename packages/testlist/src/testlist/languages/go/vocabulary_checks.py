@@ -98,6 +98,8 @@ OPERATORS: Final[dict[str, tuple[str, bool]]] = {
     "!=": ("equal", False), "==": ("equal", True), "<": ("greater_equal", False), "<=": ("greater", False),
     ">": ("less_equal", False), ">=": ("less", False),
 }  # fmt: skip
+#: of these, the one that holds where another does not
+OPPOSITES: Final = {"!=": "==", "==": "!=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 #: functions in such a condition -> relation
 TRUTHS: Final = {
     "reflect.DeepEqual": "equal", "bytes.Equal": "equal", "cmp.Equal": "equal", "slices.Equal": "equal",

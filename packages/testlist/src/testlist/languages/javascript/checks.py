@@ -4,16 +4,17 @@ A test is a call with a title and a function; its body has the name of the title
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final, NamedTuple
 
 from tree_sitter import Node
 
-from testlist.kit.bodies import MOST_FUNCTIONS, BodiesFact, BodyFact
+from testlist.kit.bodies import MOST_FUNCTIONS, BodiesFact, BodyFact, CheckFact
 from testlist.kit.checking import Reading, said
 from testlist.kit.passing import settle
 from testlist.languages.javascript.checks_chains import checked, name_of, parts_of
+from testlist.languages.javascript.checks_conditions import JavascriptFailures, stated
 from testlist.languages.javascript.checks_names import strange
 from testlist.languages.javascript.checks_verdict import is_alone, is_swallowed, verdict
 from testlist.languages.javascript.facts import tree
@@ -21,7 +22,7 @@ from testlist.languages.javascript.facts_imports import foreign
 from testlist.languages.javascript.facts_literals import string_of
 from testlist.languages.javascript.vocabulary import SUITES
 from testlist.model import Facts
-from testlist.sandbox.syntax import named, text
+from testlist.sandbox.syntax import line, named, text
 
 #: what the formats of bodies are called after their syntax
 SUFFIX: Final = "-bodies"
@@ -110,6 +111,11 @@ class _Reading(Reading):
     """The walk through one body.  own: see _Around."""
 
     own: frozenset[str] = frozenset()
+    failures: JavascriptFailures = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Begin without a failure."""
+        self.failures = JavascriptFailures(self.own)
 
     def block(self, statements: list[Node]) -> None:
         """Statements in their order."""
@@ -127,8 +133,9 @@ class _Reading(Reading):
             self._inside(node, depth)
             self.idle = before
             return
-        if (check := checked(node, self.own)) is not None:
-            self.add(check)
+        if found := self._checks(node):
+            for check in found if node.id not in self.failures.covered else ():
+                self.add(check)
             for part in parts_of(node):
                 self.walk(part, depth + 1)
             return
@@ -136,7 +143,14 @@ class _Reading(Reading):
             self.calls[name] = None
         self._inside(node, depth)
 
+    def _checks(self, node: Node) -> list[CheckFact]:
+        """The checks that a node itself is."""
+        check = checked(node, self.own)
+        return stated(node, self.own) or ([check] if check is not None else [])
+
     def _inside(self, node: Node, depth: int) -> None:
+        for check in self.failures.checks(node, line(node)):
+            self.add(check)
         for child in named(node):
             if child.type in FUNCTIONS and node.type == "arguments":
                 self._given(child, depth)

@@ -12,6 +12,7 @@ from testlist.languages.javascript.facts_literals import value_of
 from testlist.languages.javascript.vocabulary_checks import (
     ALONE,
     ASSERTS,
+    FAILING,
     FILLERS,
     MATCHERS,
     NEGATIONS,
@@ -110,7 +111,10 @@ def _begin(node: Node | None) -> tuple[Node | None, list[str]]:
 
 def _asserted(call: Node) -> CheckFact | None:
     """`assert.equal(a, b)`, `assert(a)`, `assertEquals(a, b)`, `t.is(a, b)`."""
-    owner, _, last = name_of(call).rpartition(".")
+    name = name_of(call)
+    owner, _, last = name.rpartition(".")
+    if name in FAILING:
+        return _made(call, "fails", None, [])
     if (owner and (owner not in OWNERS or last in OTHERWISE)) or (not owner and not last.startswith("assert")):
         return None
     given = list(named(call.child_by_field_name("arguments")))

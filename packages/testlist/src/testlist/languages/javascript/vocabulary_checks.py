@@ -71,5 +71,17 @@ ASSERTS: Final[dict[str, tuple[str, bool]]] = {
 }  # fmt: skip
 #: objects whose methods are those; `t` is what AVA, tap, Node and Deno hand to a test
 OWNERS: Final = frozenset({"assert", "t", "test", "chai.assert", "assert.strict", "t.assert"})
-#: of these methods, those that `t` of a runner has for something else
+#: others, of Chai, that have but the one that fails a test
+FAILING: Final = frozenset({"expect.fail", "chai.expect.fail", "should.fail"})
+#: operators of a condition -> (relation, negated), and methods with one argument in it
+OPERATORS: Final[dict[str, tuple[str, bool]]] = {
+    **dict.fromkeys(("==", "==="), ("equal", False)), **dict.fromkeys(("!=", "!=="), ("equal", True)),
+    "<": ("less", False), "<=": ("less_equal", False), ">": ("greater", False), ">=": ("greater_equal", False),
+    "instanceof": ("type", False), "in": ("has", False),
+}  # fmt: skip
+TRUTHS: Final = {
+    "includes": "contains", "startsWith": "starts_with", "endsWith": "ends_with", "test": "matches", "has": "has",
+    "hasOwnProperty": "has",
+}  # fmt: skip
+#: of the methods of OWNERS, those that `t` of a runner has for something else
 OTHERWISE: Final = frozenset({"test", "step", "skip", "todo", "plan", "end", "log", "type", "property"})

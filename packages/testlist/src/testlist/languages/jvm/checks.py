@@ -16,14 +16,16 @@ from testlist.languages.jvm.checks_calls import Call, bare, call_of, chain, part
 from testlist.languages.jvm.checks_chains import begins, chained
 from testlist.languages.jvm.checks_conditions import conditions
 from testlist.languages.jvm.checks_expectations import awaited, expected, stepped
+from testlist.languages.jvm.checks_failures import JvmFailures
 from testlist.languages.jvm.checks_functions import DEEPEST, Function, Names, functions, names_of
 from testlist.languages.jvm.checks_matchers import should
 from testlist.languages.jvm.checks_mocks import verified, verified_block
 from testlist.languages.jvm.checks_origins import Origins, origins
+from testlist.languages.jvm.checks_reasons import Types, reasoned
 from testlist.languages.jvm.checks_verdict import verdict
 from testlist.languages.jvm.vocabulary_checks import ASSERTS, HOLDERS
 from testlist.model import Facts
-from testlist.sandbox.syntax import text
+from testlist.sandbox.syntax import line, text
 
 #: functions inside of a function, which somebody else may call
 INNER: Final = frozenset({"method_declaration", "function_declaration", "constructor_declaration"})
@@ -39,16 +41,17 @@ def extract(source: bytes, language: str) -> Facts:
     names = names_of(every)
     known = origins(source, syntax, names.own)
     quiet: dict[int, bool] = {}
-    bodies = (_body(one, known, names, quiet) for one in every)
+    around = Types(source)
+    bodies = (_body(one, known, names, quiet, around) for one in every)
     found: BodiesFact = {"functions": [one for one in bodies if one is not None], "bases": bases_of(every)}
     if known.elsewhere:
         found["imports"] = known.elsewhere
     return {**found}
 
 
-def _body(function: Function, known: Origins, names: Names, quiet: dict[int, bool]) -> BodyFact | None:
+def _body(function: Function, known: Origins, names: Names, quiet: dict[int, bool], around: Types) -> BodyFact | None:
     """The function; None if its body cannot be read and nobody knows whether it checks anything."""
-    reading = _Reading(known, names)
+    reading = _Reading(known, names, (Types(function.node.text or b""), around))
     for check in expected_errors(function.node):
         reading.add(check)
     if function.body is not None:
@@ -62,13 +65,14 @@ def _body(function: Function, known: Origins, names: Names, quiet: dict[int, boo
 
 
 class _Reading(Reading):
-    """The walk through one body."""
+    """The walk through one body.  types: of the function, of its file."""
 
-    __slots__ = ("known", "names")
+    __slots__ = ("failures", "known", "names", "types")
 
-    def __init__(self, known: Origins, names: Names) -> None:
+    def __init__(self, known: Origins, names: Names, types: tuple[Types, Types]) -> None:
         super().__init__()
-        self.known, self.names = known, names
+        self.types = types
+        self.known, self.names, self.failures = known, names, JvmFailures(known)
 
     def inside(self, node: Node, depth: int) -> None:
         """Read what stands in a node."""
@@ -94,6 +98,8 @@ class _Reading(Reading):
 
     def _other(self, node: Node) -> None:
         """What is no call."""
+        for check in self.failures.checks(node, line(node)):
+            self.add(check)
         if node.type == ASSERT and (given := parts(node)):
             for check in conditions(given[0], node):
                 self.add(check)
@@ -117,7 +123,7 @@ class _Reading(Reading):
             self.walk(bare(call.owner), depth + 1)
         block = verified_block(call, self.known)
         found = block if block is not None else list(self._single(call))
-        for check in found:
+        for check in found if call.node.id not in self.failures.covered else ():
             self.add(check)
         if block is not None:
             return
@@ -128,7 +134,7 @@ class _Reading(Reading):
     def _single(self, call: Call) -> Iterator[CheckFact]:
         if call.name == "assert" and call.owner is None and call.given and "assert" not in self.known.own:
             yield from conditions(call.given[0], call.node)
-        elif (one := should(call, self.known)) is not None:
+        elif (one := reasoned(call, *self.types) or should(call, self.known)) is not None:
             yield one
         else:
             yield from asserted(call, self.known) or expected(call)

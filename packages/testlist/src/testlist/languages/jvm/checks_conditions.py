@@ -1,12 +1,13 @@
-"""Checks that `assert` makes of a condition, in Java and Kotlin."""
+"""Checks that `assert`, or a failure under a condition, makes of this condition, in Java and Kotlin."""
 
 from collections.abc import Iterator
 from typing import Final
 
 from tree_sitter import Node
 
-from testlist.kit.bodies import CheckFact
-from testlist.kit.checking import at, made
+from testlist.kit.bodies import OPPOSITES, CheckFact
+from testlist.kit.checking import NOTHING, at, made
+from testlist.kit.conditions import EVEN
 from testlist.languages.jvm.checks_calls import bare, call_of, literal, parts
 from testlist.languages.jvm.vocabulary_checks import OPERATORS, TRUTHS
 from testlist.sandbox.syntax import line
@@ -23,9 +24,9 @@ def conditions(node: Node, place: Node, *, negated: bool = False, depth: int = 0
     operator = _operator(node)
     if operator == "!" and inner and depth < DEEPEST:
         yield from conditions(inner[0], place, negated=not negated, depth=depth + 1)
-    elif operator == "&&" and len(inner) == 2 and not negated and depth < DEEPEST:
+    elif operator == ("||" if negated else "&&") and len(inner) == 2 and depth < DEEPEST:
         for one in inner:
-            yield from conditions(one, place, depth=depth + 1)
+            yield from conditions(one, place, negated=negated, depth=depth + 1)
     elif node.type in COMPARING and operator in OPERATORS and len(inner) == 2:
         yield _compared(inner[0], operator, inner[1], place, negated=negated)
     else:
@@ -39,11 +40,15 @@ def _operator(node: Node) -> str:
 
 def _compared(left: Node, operator: str, right: Node, place: Node, *, negated: bool) -> CheckFact:
     relation, turned = OPERATORS[operator]
-    if relation in ("equal", "identical") and literal(right) is None:
-        return made(line(place), "none", left, negated=negated != turned, literal=literal)
-    if relation == "contains":
+    negated = negated != turned
+    if negated and relation in OPPOSITES:
+        relation, negated = OPPOSITES[relation], False
+    is_left = relation in EVEN and literal(left) is not NOTHING and literal(right) is NOTHING
+    if is_left or relation == "contains":
         left, right = right, left
-    return made(line(place), relation, left, right, negated=negated != turned, literal=literal)
+    if relation in EVEN and literal(right) is None:
+        return made(line(place), "none", left, negated=negated, literal=literal)
+    return made(line(place), relation, left, right, negated=negated, literal=literal)
 
 
 def _true(node: Node, place: Node, *, negated: bool) -> CheckFact:

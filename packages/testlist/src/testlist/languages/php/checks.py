@@ -81,7 +81,7 @@ class _Reader:
             reading.add(check)
         body = node.child_by_field_name("body")
         if body is not None:
-            walk(body, reading, self.own, 0)
+            walk(body, reading, self.own)
         found = reading.body(".".join((*around, text(head))), head, node)
         if alone and body is not None:
             settle(found, verdict(node, body, self.names, reading.checks))
@@ -90,7 +90,7 @@ class _Reader:
     def registered(self, statement: Node) -> BodyFact:
         """A test of Pest; hooks in other files may run around it, so nothing says that it cannot fail."""
         reading = Reading()
-        walk(statement, reading, self.own, 0)
+        walk(statement, reading, self.own)
         return reading.body(title_of(statement), statement, statement)
 
 

@@ -19,11 +19,10 @@ from testlist.languages.php.checks_calls import (
     received,
 )
 from testlist.languages.php.checks_chains import demanded, expected, is_handed, thrown
+from testlist.languages.php.checks_conditions import FUNCTION, STATIC, PhpFailures, conditions
 from testlist.languages.php.vocabulary_checks import PRINTS
 from testlist.sandbox.syntax import line, named
 
-FUNCTION: Final = "function_call_expression"
-STATIC: Final = "scoped_call_expression"
 INNER: Final = frozenset({"function_definition", "method_declaration"})
 #: what begins an expectation of Pest; what begins a test of it, or gives the one that runs
 EXPECT: Final = "expect"
@@ -34,24 +33,30 @@ ASSERT: Final = "assert"
 DEEPEST: Final = 300
 
 
-def walk(node: Node, reading: Reading, own: frozenset[str], depth: int) -> None:
+def walk(node: Node, reading: Reading, own: frozenset[str]) -> None:
     """Read what is in a body.  own: names of checks that the file declares itself."""
+    _walk(node, reading, PhpFailures(own), 0)
+
+
+def _walk(node: Node, reading: Reading, failures: PhpFailures, depth: int) -> None:
     if depth > DEEPEST:
         return
     before = reading.nested
     reading.nested = before or node.type in INNER
     parts = list(named(node))
+    for check in failures.checks(node, line(node)):
+        reading.add(check)
     if node.type in CHAINED or node.type in (FUNCTION, STATIC):
         begin, links = links_of(node)
-        for check in _checks(begin, links, own):
+        for check in _checks(begin, links, failures.own) if node.id not in failures.covered else ():
             _add(reading, check)
-        if (name := _called(begin, links, own)) is not None:
+        if (name := _called(begin, links, failures.own)) is not None:
             reading.calls[name] = None
         given = (link.node.child_by_field_name("arguments") for link in links)
         first = list(named(begin)) if begin.type in (FUNCTION, STATIC) else [begin]
         parts = [*first, *filter(None, given)]
     for part in parts:
-        walk(part, reading, own, depth + 1)
+        _walk(part, reading, failures, depth + 1)
     reading.nested = before
 
 
@@ -82,6 +87,8 @@ def _checks(begin: Node, links: Sequence[Link], own: frozenset[str]) -> Iterator
         yield from thrown(links)
     elif is_handed(begin, links):
         yield from expected(begin, links)
+    elif begin.type == FUNCTION and name == ASSERT and (given := arguments(begin)):
+        yield from conditions(given[0], line(begin))
     elif begin.type in (FUNCTION, STATIC) and (check := _first(begin, name, own)) is not None:
         yield check
     yield from _linked(begin, links, own, is_test=is_own(begin) or (begin.type == FUNCTION and name in TESTS))
@@ -91,7 +98,7 @@ def _checks(begin: Node, links: Sequence[Link], own: frozenset[str]) -> Iterator
 def _first(call: Node, name: str, own: frozenset[str]) -> CheckFact | None:
     """`assertSame(…)` as a function, and `self::assertSame(…)`."""
     if call.type == FUNCTION:
-        return asserted(call, name, line(call)) if name == ASSERT or meaning_of(name) is not None else None
+        return asserted(call, name, line(call)) if meaning_of(name) is not None else None
     scope = call.child_by_field_name("scope")
     if is_own(scope):
         return None if name in own else asserted(call, name, line(call))

@@ -62,6 +62,8 @@ NEGATIONS: Final = (
     ("DirectoryNot", "Directory"), ("FileNot", "File"), ("StringNot", "String"), ("StartsNotWith", "StartsWith"),
     ("EndsNotWith", "EndsWith"), ("IsNot", "Is"), ("Not", ""),
 )  # fmt: skip
+#: what fails a test whatever it is given
+FAIL: Final = "fail"
 #: methods before or instead of what must happen; the first argument is what is expected
 EXPECTS: Final[dict[str, Meaning]] = {
     **dict.fromkeys(("expectException", "setExpectedException", "expectExceptionObject"), Meaning("raises", None, 0)),
@@ -70,8 +72,20 @@ EXPECTS: Final[dict[str, Meaning]] = {
         ("expectDeprecation", "expectWarning", "expectNotice", "expectUserDeprecationMessage"),
         Meaning("warns", None, 0),
     ),
-    "fail": Meaning("fails", None),
+    FAIL: Meaning("fails", None),
 }
+#: operators of a condition -> (relation, negated), and functions in it
+OPERATORS: Final[dict[str, tuple[str, bool]]] = {
+    **dict.fromkeys(("==", "==="), ("equal", False)), **dict.fromkeys(("!=", "!==", "<>"), ("equal", True)),
+    "<": ("less", False), "<=": ("less_equal", False), ">": ("greater", False), ">=": ("greater_equal", False),
+    "instanceof": ("type", False),
+}  # fmt: skip
+TRUTHS: Final[dict[str, Meaning]] = {
+    "is_null": Meaning("none"), "is_a": Meaning("type", 0, 1), "in_array": Meaning("contains", 1, 0),
+    "str_contains": Meaning("contains", 0, 1), "str_starts_with": Meaning("starts_with", 0, 1),
+    "str_ends_with": Meaning("ends_with", 0, 1), "preg_match": Meaning("matches", 1, 0),
+    **dict.fromkeys(("array_key_exists", "key_exists"), Meaning("has", 1, 0)),
+}  # fmt: skip
 #: methods that say which message an expected exception has
 MESSAGES: Final = frozenset({
     "expectExceptionMessage", "expectExceptionMessageMatches", "expectExceptionMessageRegExp",

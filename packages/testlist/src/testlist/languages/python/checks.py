@@ -1,7 +1,7 @@
 """What the functions of one Python file check, and what they call: read from their bodies, on demand."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final
 
@@ -11,9 +11,19 @@ from testlist.kit.bodies import MOST_FUNCTIONS, BodiesFact, BodyFact, CheckFact
 from testlist.kit.checking import Reading, at, made, said
 from testlist.languages.python.checks_constants import is_true
 from testlist.languages.python.checks_expressions import arguments, asserted, literal, values_of
+from testlist.languages.python.checks_failures import PythonFailures
 from testlist.languages.python.checks_verdict import is_alone, is_swallowed, verdict
 from testlist.languages.python.facts_values import dotted_of, string_of
-from testlist.languages.python.vocabulary_checks import ALONE, BEGINNINGS, CASE, FUNCTIONS, INSTANCES, MOCK, Meaning
+from testlist.languages.python.vocabulary_checks import (
+    ALONE,
+    BEGINNINGS,
+    CASE,
+    FAIL,
+    FUNCTIONS,
+    INSTANCES,
+    MOCK,
+    Meaning,
+)
 from testlist.model import Facts
 from testlist.sandbox.syntax import line, named, parse, text
 
@@ -92,6 +102,8 @@ def _documentation(statements: list[Node]) -> str:
 class _Reading(Reading):
     """The walk through one body."""
 
+    failures: PythonFailures = field(default_factory=PythonFailures)
+
     def block(self, statements: list[Node]) -> None:
         """Statements in their order."""
         self.in_order(statements, self.statement, self._leaves)
@@ -114,6 +126,8 @@ class _Reading(Reading):
 
     def _parts(self, node: Node) -> None:
         """What a statement consists of: its blocks, and the calls in its expressions."""
+        for check in self.failures.checks(node, line(node)):
+            self.add(check)
         for child in named(node):
             if child.type == "block":
                 self.block(list(named(child)))
@@ -144,9 +158,9 @@ class _Reading(Reading):
         self.calls[name] = None
         owner, _, last = name.rpartition(".")
         meaning, subject = _meaning(owner, last)
-        if meaning is not None:
+        if meaning is not None and node.id not in self.failures.covered:
             self.add(_checked(node, meaning, subject))
-        elif last.startswith(BEGINNINGS) and owner not in ("self", "cls") and owner:
+        elif meaning is None and last.startswith(BEGINNINGS) and owner not in ("self", "cls") and owner:
             self.add(made(line(node), "custom", at(arguments(node)[0], 0), literal=literal))
 
     def _leaves(self, node: Node) -> bool:
@@ -162,8 +176,8 @@ def _meaning(owner: str, last: str) -> tuple[Meaning | None, str]:
         return MOCK[last], owner
     if last in ALONE and owner not in ("pytest", ""):
         return None, ""
-    if last == "fail" and owner == "pytest":
-        return CASE["fail"], ""
+    if last == FAIL and owner == "pytest":
+        return CASE[FAIL], ""
     return FUNCTIONS.get(last), ""
 
 

@@ -33,15 +33,24 @@ def literal(node: Node | None) -> Any:
     return value if _is_json(value) else NOTHING
 
 
-def asserted(node: Node, line: int) -> Iterator[CheckFact]:
-    """The checks of one condition: one for each part of an `and`."""
-    node = bare(node)
-    if node.type == "boolean_operator" and text(node.child_by_field_name("operator")) == "and":
-        for side in ("left", "right"):
-            if (part := node.child_by_field_name(side)) is not None:
-                yield from asserted(part, line)
-        return
-    yield _check(node, line, negated=False)
+def asserted(node: Node, line: int, *, negated: bool = False) -> Iterator[CheckFact]:
+    """The checks of one condition: one for each part of an `and`.  negated: it must not hold.
+
+    It may have thousands of parts: no recursion.
+    """
+    rest = [(node, negated)]
+    while rest:
+        node, negated = rest.pop()
+        node = bare(node)
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        joint = text(node.child_by_field_name("operator")) if node.type == "boolean_operator" else ""
+        inner = node.child_by_field_name("argument") if node.type == "not_operator" else None
+        if inner is not None:
+            rest.append((inner, not negated))
+        elif joint == ("or" if negated else "and") and left is not None and right is not None:
+            rest += [(right, negated), (left, negated)]
+        else:
+            yield _check(node, line, negated=negated)
 
 
 def bare(node: Node) -> Node:
@@ -52,9 +61,6 @@ def bare(node: Node) -> Node:
 
 
 def _check(node: Node, line: int, *, negated: bool) -> CheckFact:
-    node = bare(node)
-    if node.type == "not_operator" and (inner := node.child_by_field_name("argument")) is not None:
-        return _check(inner, line, negated=not negated)
     if node.type == "comparison_operator" and len(operators := node.children_by_field_name("operators")) == 1:
         return _compared(node, " ".join(text(operators[0]).split()), line, negated=negated)
     relation = TRUTHS.get(dotted_of(node).rpartition(".")[2]) if node.type == "call" else None

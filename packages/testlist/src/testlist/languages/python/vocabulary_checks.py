@@ -12,6 +12,8 @@ class Meaning(NamedTuple):
     expected: int | None = 1
 
 
+#: what fails a test whatever it is given
+FAIL: Final = "fail"
 #: methods of `unittest.TestCase`
 CASE: Final[dict[str, Meaning]] = {
     "assertEqual": Meaning("equal"),
@@ -54,7 +56,7 @@ CASE: Final[dict[str, Meaning]] = {
     "assertLogs": Meaning("logs", subject=None, expected=0),
     "assertNoLogs": Meaning("logs", negated=True, subject=None, expected=0),
     "assert_": Meaning("truthy", expected=None),
-    "fail": Meaning("fails", subject=None, expected=None),
+    FAIL: Meaning("fails", subject=None, expected=None),
 }  # fmt: skip
 #: what methods of a case are called on
 INSTANCES: Final = frozenset({"self", "cls", "case", "testcase", "test_case"})

@@ -6,16 +6,18 @@ from typing import Final, NamedTuple
 
 from tree_sitter import Node
 
-from testlist.kit.bodies import MOST_FUNCTIONS, BodiesFact, BodyFact, Passes
+from testlist.kit.bodies import MOST_FUNCTIONS, BodiesFact, BodyFact, CheckFact, Passes
 from testlist.kit.checking import Reading, made
 from testlist.kit.passing import settle, standing
 from testlist.languages.ruby.checks_bases import Bases, constant
-from testlist.languages.ruby.checks_calls import arguments, checked, literal
+from testlist.languages.ruby.checks_calls import arguments, checked, stated
+from testlist.languages.ruby.checks_conditions import RubyFailures, literal
 from testlist.languages.ruby.checks_verdict import BASES, BLOCKS, METHODS, OWN, SURROUNDED, RubyPassing, is_swallowed
 from testlist.languages.ruby.facts import tree
 from testlist.languages.ruby.facts_calls import TITLES
 from testlist.languages.ruby.facts_literals import anonymous, titles
 from testlist.languages.ruby.vocabulary import EXAMPLES, GROUPS
+from testlist.languages.ruby.vocabulary_checks import FAIL
 from testlist.model import Facts
 from testlist.sandbox.syntax import line, named, text
 
@@ -90,7 +92,7 @@ def _title(call: Node, block: Node) -> str:
 def _body(node: Node, head: Node, name: str, body: Node | None, alone: _File | None) -> BodyFact:
     reading = Reading()
     if body is not None:
-        _walk(body, reading, 0)
+        _walk(body, reading, RubyFailures(), 0)
     found = reading.body(name, head, node)
     if alone is not None and node.child_by_field_name("parameters") is None:
         block = node.child_by_field_name("block")
@@ -107,24 +109,33 @@ def _verdict(statements: list[Node], reading: Reading, passing: RubyPassing) -> 
     return passing.verdict(statements, standing(reading.checks))
 
 
-def _walk(node: Node, reading: Reading, depth: int) -> None:
+def _walk(node: Node, reading: Reading, failures: RubyFailures, depth: int) -> None:
     """What a node checks and calls.  A method in it is of another object, so what that one calls is not known."""
     if depth > DEEPEST:
         return
     if node.type in FUNCTIONS:
         if (body := node.child_by_field_name("body")) is not None:
             before, reading.nested = reading.nested, True
-            _walk(body, reading, depth + 1)
+            _walk(body, reading, failures, depth + 1)
             reading.nested = before
         return
-    if (check := checked(node) if node.type == "call" else None) is not None:
+    for check in failures.checks(node, line(node)):
         reading.add(check)
-    elif (word := _called(node)) == "flunk":
-        reading.add(made(line(node), "fails", literal=literal))
-    elif word and not reading.nested:
+    found = _checks(node)
+    for check in found if node.id not in failures.covered else ():
+        reading.add(check)
+    if not found and (word := _called(node)) and not reading.nested:
         reading.calls[f"self.{word}"] = None
     for child in named(node):
-        _walk(child, reading, depth + 1)
+        _walk(child, reading, failures, depth + 1)
+
+
+def _checks(node: Node) -> list[CheckFact]:
+    """The checks that a node itself is."""
+    if node.type != "call":
+        return [made(line(node), "fails", literal=literal)] if _called(node) == FAIL else []
+    check = checked(node)
+    return stated(node) or ([check] if check is not None else [])
 
 
 def _called(node: Node) -> str:

@@ -1,15 +1,17 @@
 """One check of Ruby: `assert_equal 3, total`, `_(total).must_equal 3`, `expect(total).to eq 3`, `total.should eq 3`."""
 
-from typing import Any, Final
+from typing import Final
 
 from tree_sitter import Node
 
 from testlist.kit.bodies import CheckFact
-from testlist.kit.checking import NOTHING, at, made, said, whole
+from testlist.kit.checking import at, made, said
+from testlist.languages.ruby.checks_conditions import CONDITIONS, literal
 from testlist.languages.ruby.facts_calls import TITLES
 from testlist.languages.ruby.vocabulary_checks import (
     ASSERTS,
     BEGINNINGS,
+    FAIL,
     FALSE_MATCHERS,
     LINKS,
     MATCHERS,
@@ -51,9 +53,20 @@ def checked(call: Node) -> CheckFact | None:
     return None
 
 
+def stated(call: Node) -> list[CheckFact]:
+    """The checks of `assert a == b`; none of any other call, and of a condition that only has to be true."""
+    method, receiver = text(call.child_by_field_name("method")), call.child_by_field_name("receiver")
+    condition = at(arguments(call), 0)
+    if method not in PLAIN or condition is None or (receiver is not None and text(receiver) != "self"):
+        return []
+    found = list(CONDITIONS.of(condition, line(call), negated=PLAIN[method]))
+    is_plain = len(found) == 1 and found[0]["relation"] == "truthy" and found[0].get("subject") == said(condition)
+    return [] if is_plain else found
+
+
 def _asserted(call: Node, method: str) -> CheckFact | None:
     given = arguments(call)
-    if method == "flunk":
+    if method == FAIL:
         return _made(call, "fails", None)
     if method in PLAIN:
         return _made(call, "truthy", at(given, 0), negated=PLAIN[method])
@@ -137,13 +150,3 @@ def _made(
     node: Node, relation: str, subject: Node | None, expected: Node | None = None, *, negated: bool = False
 ) -> CheckFact:
     return made(line(node), relation, subject, expected, negated=negated, literal=literal)
-
-
-def literal(node: Node) -> Any:
-    """The value of a literal; NOTHING for anything else."""
-    raw = text(node)
-    if node.type == "string" and all(child.type == "string_content" for child in node.named_children):
-        return raw[1:-1]
-    if node.type == "integer":
-        return whole(raw)
-    return {"true": True, "false": False, "nil": None}.get(node.type, NOTHING)

@@ -8,7 +8,8 @@ from tree_sitter import Node
 
 from testlist.kit.checking import NOTHING
 from testlist.kit.passing import DEEPEST, SOME, Passing, proved
-from testlist.languages.ruby.checks_calls import arguments, checked, literal
+from testlist.languages.ruby.checks_calls import arguments, checked
+from testlist.languages.ruby.checks_conditions import literal
 from testlist.sandbox.syntax import named, text
 
 #: a file with any of these may run more around its tests than they say

@@ -71,3 +71,16 @@ MATCHERS: Final[dict[str, str]] = {
 FALSE_MATCHERS: Final = {"be_falsey": "truthy", "be_falsy": "truthy", "be_false": "truthy"}
 #: operators after `be`
 OPERATORS: Final = {">": "greater", ">=": "greater_equal", "<": "less", "<=": "less_equal", "==": "equal"}
+#: what fails a test whatever it is given
+FAIL: Final = "flunk"
+#: operators of a condition -> (relation, negated), and methods in it, without an argument and with one
+COMPARISONS: Final[dict[str, tuple[str, bool]]] = {
+    "==": ("equal", False), "!=": ("equal", True), "<": ("less", False), "<=": ("less_equal", False),
+    ">": ("greater", False), ">=": ("greater_equal", False), "=~": ("matches", False), "!~": ("matches", True),
+}  # fmt: skip
+STATES: Final = {"nil?": "none", "empty?": "empty", "blank?": "empty"}
+TRUTHS: Final = {
+    "include?": "contains", "equal?": "identical", "eql?": "equal", "respond_to?": "has", "key?": "has",
+    "has_key?": "has", "start_with?": "starts_with", "end_with?": "ends_with", "match?": "matches",
+    **dict.fromkeys(("is_a?", "kind_of?", "instance_of?"), "type"),
+}  # fmt: skip

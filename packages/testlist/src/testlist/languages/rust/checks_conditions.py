@@ -6,13 +6,12 @@ from typing import Any, Final
 
 from tree_sitter import Node
 
-from testlist.kit.bodies import CheckFact
+from testlist.kit.bodies import OPPOSITES, CheckFact
 from testlist.kit.checking import NOTHING, at, is_certain, made, said, whole
 from testlist.languages.rust.checks_tokens import last_of, matched, tree_of
 from testlist.languages.rust.vocabulary_checks import (
     FUNCTIONS,
     OPERATORS,
-    OPPOSITES,
     PATTERNS,
     STATES,
     TRUTHS,

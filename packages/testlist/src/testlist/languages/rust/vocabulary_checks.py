@@ -103,8 +103,6 @@ OPERATORS: Final[dict[str, tuple[str, bool]]] = {
     "==": ("equal", False), "!=": ("equal", True), "<": ("less", False), "<=": ("less_equal", False),
     ">": ("greater", False), ">=": ("greater_equal", False),
 }  # fmt: skip
-#: an order that must not hold -> what has to
-OPPOSITES: Final = {"less": "greater_equal", "less_equal": "greater", "greater": "less_equal", "greater_equal": "less"}
 #: macros of the language that check nothing
 PLAIN_MACROS: Final = PANICS | frozenset({
     "vec", "format", "println", "print", "eprintln", "eprint", "write", "writeln", "concat", "stringify", "env",

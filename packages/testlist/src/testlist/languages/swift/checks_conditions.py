@@ -5,10 +5,10 @@ from typing import Any, Final
 
 from tree_sitter import Node
 
-from testlist.kit.bodies import CheckFact
+from testlist.kit.bodies import OPPOSITES, CheckFact
 from testlist.kit.checking import NOTHING, Part, is_certain, made, whole
 from testlist.languages.swift.checks_calls import arguments, bare, suffix_of
-from testlist.languages.swift.vocabulary_checks import OPERATORS, OPPOSITES, TRUTHS
+from testlist.languages.swift.vocabulary_checks import OPERATORS, TRUTHS
 from testlist.sandbox.syntax import named, parse, text
 
 SWIFT: Final = "swift"

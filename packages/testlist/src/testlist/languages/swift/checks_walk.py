@@ -8,6 +8,7 @@ from typing import Final
 from tree_sitter import Node
 
 from testlist.kit.checking import Part, Reading, made
+from testlist.kit.failures import raised
 from testlist.languages.swift.checks_calls import WORDS, bare, name_of
 from testlist.languages.swift.checks_conditions import BINARY, conditions, literal
 from testlist.languages.swift.checks_functions import called, expected_of, failing, operated, statements_of
@@ -123,10 +124,12 @@ class Walk(Reading):
         tried = [one for one in statements if b"try" in (one.text or b"")]
         if not catches or not tried:
             return
+        failing = [one for one in catches if self._fails(statements_of(one))]
+        alive = [_kinds(one) for one in catches if one not in failing]
         if self._fails(statements):
-            self.add(made(line(node), "raises", Part(bare(tried[-1]).text or b""), literal=literal))
-        elif any(one.child_by_field_name("error") is None and self._fails(statements_of(one)) for one in catches):
-            self.add(made(line(node), "raises", Part(bare(tried[0]).text or b""), negated=True, literal=literal))
+            self.add(raised(line(node), bare(tried[-1]).text or b"", alive or [[]], negated=False))
+        elif failing:
+            self.add(raised(line(node), bare(tried[0]).text or b"", [*map(_kinds, failing)], negated=True))
 
 
 #: statements that may lead to a failure
@@ -136,6 +139,15 @@ FORKS: Final = {
     "switch_statement": Walk.switch,
     "do_statement": Walk.do,
 }
+
+
+def _kinds(catch: Node) -> list[str]:
+    """What a `catch` takes, as it is written; none if that is every error."""
+    pattern = catch.child_by_field_name("error")
+    if pattern is None or [one.type for one in named(pattern)][:1] == ["value_binding_pattern"]:
+        return []
+    kind = pattern.child_by_field_name("name")  # of `let a as E`, and of `is E`
+    return [text(kind or pattern)]
 
 
 def _clauses(nodes: Sequence[Node]) -> list[list[Node]]:

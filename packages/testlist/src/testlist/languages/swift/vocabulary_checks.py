@@ -68,5 +68,3 @@ OPERATORS: Final[dict[str, tuple[str, bool]]] = {
     "<": ("less", False), "<=": ("less_equal", False), ">": ("greater", False), ">=": ("greater_equal", False),
     "~=": ("matches", False),
 }  # fmt: skip
-#: an order that must not hold -> what has to
-OPPOSITES: Final = {"less": "greater_equal", "less_equal": "greater", "greater": "less_equal", "greater_equal": "less"}
