@@ -251,6 +251,21 @@ def test_rust_follows_modules_uses_and_macros_of_a_crate_of_tests(read: Read) ->
     assert followed(read, files, "c") == [("common.verify", "tests/common/mod.rs")]
 
 
+def test_what_stands_above_a_rust_module_is_looked_for_in_its_own_file(read: Read) -> None:
+    files = CARGO | {
+        "src/lib.rs": "mod shop;\n",
+        "src/shop.rs": "mod cart;\n#[cfg(test)]\nmod tests {\n"
+        " fn verify() { assert!(f()); }\n fn check() { assert!(f()); }\n}\n",
+        "src/shop/cart.rs": "fn verify() {}\n#[cfg(test)]\nmod should {\n use super::*;\n"
+        " #[test]\n fn a() { verify(); }\n"
+        " mod more { use super::super::*; use super::super::super::check;\n"
+        "  #[test]\n fn b() { verify(); }\n #[test]\n fn c() { check(); } }\n}\n",
+    }
+    assert followed(read, files, "a") == []
+    assert followed(read, files, "b") == []
+    assert followed(read, files, "c") == [("check", "src/shop.rs")]
+
+
 def test_a_rust_macro_that_two_files_have_is_followed_to_neither(read: Read) -> None:
     macro = "macro_rules! same { ($a:expr) => { assert!($a) } }\n"
     files = CARGO | {
