@@ -30,6 +30,8 @@ def minitest(body: str) -> str:
         ),
         ("assert_match(/x/, a)", {"relation": "matches", "subject": "a", "expected": "/x/"}),
         ("assert_queries 3, a", {"relation": "custom", "subject": "3", "expected": "a"}),
+        ("assert_path '/a', ignore: true", {"relation": "custom", "subject": "'/a'"}),
+        ("assert_path '/a', :ignore => true", {"relation": "custom", "subject": "'/a'"}),
         ("assert_predicate a, :empty?", {"relation": "custom", "subject": "a", "expected": ":empty?"}),
         ("_(a).must_be :>, 3", {"relation": "custom", "subject": "a", "expected": ":>"}),
         ("expect(a).to eq(1).or(eq(2))", {"relation": "custom", "subject": "a", "expected": "eq(1).or(eq(2))"}),
@@ -62,6 +64,11 @@ def test_a_statement_of_minitest_is_read_as(read: Read, statement: str, check: d
             "expect(a).to have_received(:b).with(1)",
             {"relation": "called_with", "subject": "a", "expected": "1", "value": 1},
         ),
+        (
+            "expect(a).to receive(:b).once.with(1).and_return(2)",
+            {"relation": "called_with", "subject": "a", "expected": "1", "value": 1},
+        ),
+        ("expect(a).to receive(:b).and_return(2)", {"relation": "called", "subject": "a", "expected": ":b"}),
         (
             "expect(a).to be_within(0.1).of(3)",
             {"relation": "approximate", "subject": "a", "expected": "3", "tolerance": "0.1"},
