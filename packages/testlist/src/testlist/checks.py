@@ -118,6 +118,8 @@ class _Bodies:
         passes = body.get("passes")
         if passes == "constant" and language_of(test.file) in self.tested:
             passes = None
+        if passes is not None and self.homes.surrounded(test.file, body):
+            passes = None
         reached = self._reached(test.file, body, LEVELS, is_own=True)
         return Checks((*own, *reached), self._subjects(test.file, body), passes)
 

@@ -154,6 +154,50 @@ def test_only_an_empty_test_that_nothing_runs_around_is_accused(read: Read) -> N
     assert cannot_fail(read, minitest("").replace("Minitest::Test", "BaseTest")) == [None]
 
 
+HOOKS = {
+    "rails": "class ActiveSupport::TestCase\n  setup :go\nend\n",
+    "rails block": "class ActiveSupport::TestCase\n  teardown do\n    go\n  end\nend\n",
+    "rails method": "class ActiveSupport::TestCase\n  def before_setup\n    go\n  end\nend\n",
+    "rails data": "class ActiveSupport::TestCase\n  fixtures :all\nend\n",
+}
+RSPEC = "RSpec.configure do |config|\n  config.before(:each) { go }\nend\n"
+
+
+@pytest.mark.parametrize("hook", HOOKS.values(), ids=HOOKS)
+@pytest.mark.parametrize("step", ["", "require_relative 'more_helper'\n"], ids=["one", "two"])
+def test_what_a_required_file_runs_around_a_test_may_fail_for_it(read: Read, hook: str, step: str) -> None:
+    head = "require 'test_helper'\n"
+    files = {
+        "test/test_helper.rb": step or hook,
+        "test/more_helper.rb": hook,
+        "test/a_test.rb": f"{head}class ATest < ActiveSupport::TestCase\n  test('a') {{ }}\n  def test_b\n  end\nend\n",
+        "test/b_test.rb": "class BTest < ActiveSupport::TestCase\n  test('c') { }\nend\n",
+        "test/c_test.rb": f"{head}class CTest < Minitest::Test\n  def test_d\n  end\nend\n",
+    }
+    told = {name: one and one.cannot_fail for name, one in read(files).items()}
+    assert told == {"a": None, "test_b": None, "c": "empty", "test_d": "empty"}
+
+
+@pytest.mark.parametrize(("helper", "told"), [(RSPEC, None), ("require_relative 'more'\n", None), ("", "empty")])
+def test_what_rspec_is_told_to_run_around_all_tests_may_fail_for_them(
+    read: Read, helper: str, told: str | None
+) -> None:
+    files = {
+        "spec/spec_helper.rb": helper,
+        "spec/more.rb": RSPEC,
+        "spec/a_spec.rb": "describe 'a' do\n  it('e') { }\nend\n",
+    }
+    assert [one and one.cannot_fail for one in read({**files, ".rspec": ""}).values()] == [told]
+
+
+def test_a_helper_that_runs_nothing_leaves_its_tests_as_they_are(read: Read) -> None:
+    helper = "require 'shop'\nclass ActiveSupport::TestCase\n  def check\n    Shop.before(1)\n  end\nend\nclass Other\n  setup :a\nend\n"
+    source = "require 'test_helper'\nclass ATest < ActiveSupport::TestCase\n  test('a') { }\nend\n"
+    [found] = read({"test/test_helper.rb": helper, "test/a_test.rb": source}).values()
+    assert found is not None
+    assert found.cannot_fail == "empty"
+
+
 def cannot_fail(read: Read, source: str) -> list[str | None]:
     """Why each test of a file of Minitest cannot fail; None where it may."""
     return [one.cannot_fail for one in read({"test/a_test.rb": source}).values() if one]
