@@ -178,7 +178,15 @@ def test_what_a_required_file_runs_around_a_test_may_fail_for_it(read: Read, hoo
     assert told == {"a": None, "test_b": None, "c": "empty", "test_d": "empty"}
 
 
-@pytest.mark.parametrize(("helper", "told"), [(RSPEC, None), ("require_relative 'more'\n", None), ("", "empty")])
+@pytest.mark.parametrize(
+    ("helper", "told"),
+    [
+        (RSPEC, None),
+        ("require_relative 'more'\n", None),
+        ("", "empty"),
+        ("RSpec.shared_context 'a' do\n  before { go }\nend\n", "empty"),
+    ],
+)
 def test_what_rspec_is_told_to_run_around_all_tests_may_fail_for_them(
     read: Read, helper: str, told: str | None
 ) -> None:

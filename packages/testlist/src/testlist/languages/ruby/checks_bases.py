@@ -60,7 +60,8 @@ class Bases:
         """`include A`, `config.include A`, `require "a"`, and groups with blocks."""
         method = text(call.child_by_field_name("method"))
         given = list(named(call.child_by_field_name("arguments")))
-        self.hook(method, around)
+        if around or call.child_by_field_name("receiver") is not None:  # else of a group that is shared
+            self.hook(method, around)
         if method in INCLUDES:
             for one in given[:MOST_BASES]:
                 self.add(around, scoped(around, one))
