@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from seed_bodies import Seed, seeds, written
-from seed_places import ALIASES, File, Place
+from seed_places import ALIASES, HELP, HELPER, File, Place
 from seed_tables import LANGUAGES
 from testlist import Inventory, Source, Test, fetched, inventory, resolve
 from testlist.languages import language_of
@@ -149,13 +149,15 @@ def chosen(repository: Path, found: Inventory, quota: Quota, chance: random.Rand
     known = {key: checks for key, checks in keyed(found) if key and checks}
     files = [file for file in found.files if file.tests and language_of(file.path) in LANGUAGES]
     chance.shuffle(files)
-    own = tested(git(repository, "ls-tree", "-r", "--name-only", "-z", "HEAD").decode("utf-8", "replace").split("\0"))
+    names = git(repository, "ls-tree", "-r", "--name-only", "-z", "HEAD").decode("utf-8", "replace").split("\0")
+    own, is_helped = tested(names), _is_helped(repository, names)
     for file in files:
         syntax = language_of(file.path) or ""
         language = ALIASES.get(syntax, syntax)
         if not _is_wanted(language, quota):
             continue
         reader = File(git(repository, "cat-file", "blob", file.blob_id), syntax)
+        reader.is_helped = is_helped and language == "ruby"
         tests = [one for one in file.tests if _is_usual(one, known.get(key_of(one)))]
         chance.shuffle(tests)
         for test in tests[:MOST]:
@@ -164,6 +166,12 @@ def chosen(repository: Path, found: Inventory, quota: Quota, chance: random.Rand
             if place is not None and (seed := _seed(reader, place, refused, quota, chance)) is not None:
                 quota.add(language, seed.kind)
                 yield Change(test, place, seed, language)
+
+
+def _is_helped(repository: Path, names: Iterable[str]) -> bool:
+    """Whether a helper of Ruby tests runs something around them, in whatever class."""
+    helpers = [name for name in names if HELPER.search(name)]
+    return any(HELP.search(git(repository, "show", f"HEAD:{name}").decode("utf-8", "replace")) for name in helpers)
 
 
 def _is_wanted(language: str, quota: Quota) -> bool:

@@ -97,6 +97,13 @@ NEEDED: Final[Mapping[str, str]] = {
 ALIASES: Final = {"typescript": "javascript", "tsx": "javascript"}
 
 
+#: helpers of Ruby tests, and what runs something around those that require them
+HELPER: Final = re.compile(r"(?:^|/)(?:test|spec)/(?:.*/)?(?:\w*helper|abstract_unit)\.rb$")
+HELP: Final = re.compile(
+    r"^\s*(?:[\w.:]+\.)?(?:(?:prepend_|append_)?(?:before|after)|around|setup|teardown|fixtures)\b(?!\s*[=.,])"
+    r"|\bdef (?:(?:before_|after_)?(?:setup|teardown))\b",
+    re.MULTILINE,
+)
 #: languages whose types are looked at alone, as other types of a file run around no test
 TYPED: Final = frozenset({"java", "kotlin", "csharp", "swift"})
 TYPE: Final = "class_declaration"
@@ -115,13 +122,14 @@ class Place(NamedTuple):
 
 
 class File:
-    """One file of tests.  syntax: its language as the engine names it."""
+    """One file of tests.  syntax: its language as the engine names it; is_helped: a helper runs more around them."""
 
     def __init__(self, source: bytes, syntax: str) -> None:
         self.source, self.language = source, ALIASES.get(syntax, syntax)
         self.lines = [0, *(at + 1 for at, byte in enumerate(source) if byte == 10)]
         self.root = parse(source, syntax) if self.language != "cpp" else None
         self.text = source.decode("utf-8", "replace")
+        self.is_helped = False
 
     def place(self, test: Test) -> Place | None:
         """The body of a test; None if it takes something, or is written in an unusual way."""
@@ -145,7 +153,9 @@ class File:
         return Place(*span, indent, dedent(inner.strip("\n")).strip(), "\n", "\n" + indent[:-4])
 
     def is_surrounded(self, place: Place) -> bool:
-        """Whether something in the file may run around the test, or ask more of it."""
+        """Whether something in the file or in a helper may run around the test, or ask more of it."""
+        if self.is_helped:
+            return True
         own = self._types(place)
         outside = b"\n".join(
             self.source[node.start_byte : place.begin] + self.source[place.end : node.end_byte]

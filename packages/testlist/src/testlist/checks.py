@@ -122,6 +122,8 @@ class _Bodies:
         passes = body.get("passes")
         if passes == "constant" and language_of(test.file) in self.tested:
             passes = None
+        if passes is not None and self.homes.surrounded(test.file, body):
+            passes = None
         around = around_of(body) if language_of(test.file) not in STATIC else ""
         itself = Itself(test.file, around) if around else None
         reached = self._reached(test.file, body, LEVELS, itself, is_own=True)

@@ -112,6 +112,16 @@ class Homes:
         places = {one.place for name in sorted(names) for one in self.homes(path, name)}
         return {file for place in places for file in self._files(place, path)}
 
+    def surrounded(self, path: str, body: BodyFact) -> bool:
+        """Whether a file that this one asks for runs something around a test: around its class, one above, or all."""
+        around = body["around"] if "around" in body else body["name"].rpartition(".")[0]
+        classes = {"", *(one.name for one in self._line(path, around)), *_bases(self.facts[path]).get(around, ())}
+        found, level = set[str](), {path}
+        for _ in range(STEPS):
+            level = {one.place for file in level for one in self.homes(file, "")} - found
+            found |= level
+        return any(classes.intersection(self.facts[file].get("hooks", ())) for file in found if file in self.facts)
+
     def homes(self, path: str, called: str) -> tuple[Candidate, ...]:
         """Where a called name of a file may come from, the likeliest first."""
         if (path, called) not in self.candidates:

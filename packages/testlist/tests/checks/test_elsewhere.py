@@ -251,6 +251,21 @@ def test_rust_follows_modules_uses_and_macros_of_a_crate_of_tests(read: Read) ->
     assert followed(read, files, "c") == [("common.verify", "tests/common/mod.rs")]
 
 
+def test_what_stands_above_a_rust_module_is_looked_for_in_its_own_file(read: Read) -> None:
+    files = CARGO | {
+        "src/lib.rs": "mod shop;\n",
+        "src/shop.rs": "mod cart;\n#[cfg(test)]\nmod tests {\n"
+        " fn verify() { assert!(f()); }\n fn check() { assert!(f()); }\n}\n",
+        "src/shop/cart.rs": "fn verify() {}\n#[cfg(test)]\nmod should {\n use super::*;\n"
+        " #[test]\n fn a() { verify(); }\n"
+        " mod more { use super::super::*; use super::super::super::check;\n"
+        "  #[test]\n fn b() { verify(); }\n #[test]\n fn c() { check(); } }\n}\n",
+    }
+    assert followed(read, files, "a") == []
+    assert followed(read, files, "b") == []
+    assert followed(read, files, "c") == [("check", "src/shop.rs")]
+
+
 def test_a_rust_macro_that_two_files_have_is_followed_to_neither(read: Read) -> None:
     macro = "macro_rules! same { ($a:expr) => { assert!($a) } }\n"
     files = CARGO | {
@@ -279,6 +294,32 @@ def test_swift_follows_functions_of_its_target_and_bases(read: Read) -> None:
         ("self.compare", "Tests/ATests/Checks.swift"),
     ]
     assert followed(read, files, "testB") == []
+
+
+def test_swift_follows_no_name_that_means_something_nearer(read: Read) -> None:
+    files = {
+        "Tests/ATests/ATests.swift": "import XCTest\nfinal class ATests: XCTestCase {\n"
+        "  func testA() { func verify(b: Int) { XCTAssertNil(b) }\n verify(b: 1) }\n"
+        "  func testB() { func verify(c: Int) { XCTAssertTrue(c) }\n func twice() { verify(c: 1) }\n twice() }\n"
+        "  func testC() { run { } }\n  func run(check: () -> Void) { check() }\n"
+        "  func testD() { let check = { }\n check() }\n"
+        "  func testE() { [1].forEach { check in check() } }\n"
+        "  func same(a: Int) { XCTAssertNil(a) }\n  func same(b: Int) { XCTAssertNil(b) }\n"
+        "  func testF() { same(a: 1); self.same(b: 1) }\n"
+        "  func testG() { func check(a: Int) { }\n func check(b: Int) { }\n check(a: 1) }\n"
+        "  func testH() { verify(1); self.check() }\n}\n",
+        "Tests/ATests/Checks.swift": "import XCTest\nfunc verify(_ a: Int) { XCTAssertEqual(a, 1) }\n"
+        "func same(_ a: Int) { XCTAssertEqual(a, 1) }\nextension XCTestCase { func check() { XCTFail() } }\n",
+    }
+    local = {"testA": ["ATests.testA.verify"], "testB": ["ATests.testB.verify"]}
+    found = read(files)
+    assert {name: [one["by"] for one in found[name].checks] for name in local} == local  # type: ignore[union-attr]
+    for test in ("testA", "testB", "testC", "testD", "testE", "testF", "testG"):
+        assert followed(read, files, test) == []
+    assert followed(read, files, "testH") == [
+        ("self.verify", "Tests/ATests/Checks.swift"),
+        ("self.check", "Tests/ATests/Checks.swift"),
+    ]
 
 
 def test_cpp_follows_functions_of_headers_that_it_includes(read: Read) -> None:

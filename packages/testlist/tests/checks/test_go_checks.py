@@ -41,6 +41,7 @@ def go(source: str) -> dict[str, str]:
         ('require.NoErrorf(t, err, "x")', {"relation": "raises", "negated": True, "subject": "err"}),
         ("require.ErrorIs(t, err, io.EOF)", {"relation": "raises", "subject": "err", "expected": "io.EOF"}),
         ("s.Require().Len(a, 2)", {"relation": "length", "subject": "a", "expected": "2", "value": 2}),
+        ("require.Len(t, a, 2)", {"relation": "length", "subject": "a", "expected": "2", "value": 2}),
         ("is.Equal(1, got)", {"relation": "equal", "subject": "got", "expected": "1", "value": 1}),
         ("g.Expect(err).NotTo(HaveOccurred())", {"relation": "raises", "negated": True, "subject": "err"}),
         ("Expect(a).To(gomega.Equal(b))", {"relation": "equal", "subject": "a", "expected": "b"}),
@@ -91,3 +92,22 @@ func TestS(t *testing.T) { suite.Run(t, new(S)) }
 def test_an_empty_example_fails_if_it_says_what_it_prints(read: Read) -> None:
     found = read(go("func ExampleA() {\n// Output: x\n}\nfunc TestB(t *testing.T) {\n// no output\n}\n"))
     assert {name: one.cannot_fail for name, one in found.items() if one} == {"ExampleA": None, "TestB": "empty"}
+
+
+@pytest.mark.parametrize(
+    ("statement", "check"),
+    [
+        ("must.Eq(t, 3, got)", {"relation": "equal", "subject": "got", "expected": "3", "value": 3}),
+        ("must.Len(t, 2, a)", {"relation": "length", "subject": "a", "expected": "2", "value": 2}),
+        ("must.Contains(t, 1, a)", {"relation": "contains", "subject": "a", "expected": "1", "value": 1}),
+        ('must.StrContains(t, a, "x")', {"relation": "contains", "subject": "a", "expected": '"x"', "value": "x"}),
+        ("must.Greater(t, 1, a)", {"relation": "greater", "subject": "a", "expected": "1", "value": 1}),
+        ("must.NoError(t, err)", {"relation": "raises", "negated": True, "subject": "err"}),
+        ("test.MapNotEmpty(t, a)", {"relation": "empty", "negated": True, "subject": "a"}),
+    ],
+)
+def test_a_check_of_shoenig_test_has_what_is_expected_first(read: Read, statement: str, check: dict[str, Any]) -> None:
+    imports = 'import ("github.com/shoenig/test"; "github.com/shoenig/test/must")\n'
+    assert only(read(go(f"{imports}func TestA(t *testing.T) {{\n{statement}\n}}\n"))) == [check]
+    own = go('import must "github.com/stretchr/testify/require"\nfunc TestA(t *testing.T) {\nmust.Len(t, a, 2)\n}\n')
+    assert [one["subject"] for one in only(read(own))] == ["a"]

@@ -90,7 +90,7 @@ def test_failures_in_branches_take_linear_time(extract: Extract) -> None:
     [(csharp, b"if (%b) Assert.Fail();"), (php, b"if (%b) $this->fail();"), (ruby, b"flunk if %b"),
      (cpp, b"if (%b) FAIL();"), (javascript, b"if (%b) assert.fail();"), (ruby, b"refute(%b)"),
      (php, b"assert(!(%b));"), (javascript, b"assert(!(%b))")],
-    ids=repr,
+    ids=lambda one: one.__module__ if callable(one) else repr(one),  # else its address
 )  # fmt: skip
 def test_a_failure_under_a_condition_of_thousands_of_parts_is_read(extract: Extract, condition: bytes) -> None:
     found = extract(WHOLE[extract] % (condition % b" || ".join([b"A != 1"] * 5_000)), "javascript-bodies")

@@ -184,12 +184,20 @@ def test_one_that_may_fail_is_never_accused(read: Read, body: str) -> None:
         "class TestA(Own, unittest.TestCase):\n    def test_a(self): self.assertEqual(1, 1)",
         "from shop import print\ndef test_a(): print('x')", "print = None\ndef test_a(): print('x')",
         "async def test_a(): pass", "def test_a(x=f()): pass", "def test_a(*args): pass",
+        "ctypes.string_at(0)\ndef test_a(): pass", "if a:\n    raise b\ndef test_a(): pass",
+        "assert a\ndef test_a(): pass", "for a in b:\n    a.c()\ndef test_a(): pass",
     ],
 )  # fmt: skip
 def test_what_stands_around_a_test_may_fail_for_it(read: Read, source: str) -> None:
     found = read_one(read, f"import pytest, unittest\n{source}\n")
     assert [one.cannot_fail if one else None for one in found.values()] == [None] * len(found)
     assert found
+
+
+def test_a_path_that_a_module_adds_does_not_fail_for_its_test(read: Read) -> None:
+    guard = "if __name__ == '__main__':\n    unittest.main()\n"
+    found = read_one(read, f"import sys\nsys.path.insert(0, 'a')\ndef test_a(): pass\n{guard}")
+    assert [one.cannot_fail if one else "" for one in found.values()] == ["empty"]
 
 
 def test_a_fixture_may_fail_for_its_test(read: Read) -> None:

@@ -30,6 +30,8 @@ def minitest(body: str) -> str:
         ),
         ("assert_match(/x/, a)", {"relation": "matches", "subject": "a", "expected": "/x/"}),
         ("assert_queries 3, a", {"relation": "custom", "subject": "3", "expected": "a"}),
+        ("assert_path '/a', ignore: true", {"relation": "custom", "subject": "'/a'"}),
+        ("assert_path '/a', :ignore => true", {"relation": "custom", "subject": "'/a'"}),
         ("assert_predicate a, :empty?", {"relation": "custom", "subject": "a", "expected": ":empty?"}),
         ("_(a).must_be :>, 3", {"relation": "custom", "subject": "a", "expected": ":>"}),
         ("expect(a).to eq(1).or(eq(2))", {"relation": "custom", "subject": "a", "expected": "eq(1).or(eq(2))"}),
@@ -62,6 +64,11 @@ def test_a_statement_of_minitest_is_read_as(read: Read, statement: str, check: d
             "expect(a).to have_received(:b).with(1)",
             {"relation": "called_with", "subject": "a", "expected": "1", "value": 1},
         ),
+        (
+            "expect(a).to receive(:b).once.with(1).and_return(2)",
+            {"relation": "called_with", "subject": "a", "expected": "1", "value": 1},
+        ),
+        ("expect(a).to receive(:b).and_return(2)", {"relation": "called", "subject": "a", "expected": ":b"}),
         (
             "expect(a).to be_within(0.1).of(3)",
             {"relation": "approximate", "subject": "a", "expected": "3", "tolerance": "0.1"},
@@ -145,6 +152,58 @@ def test_only_an_empty_test_that_nothing_runs_around_is_accused(read: Read) -> N
     assert cannot_fail(read, minitest("# nothing")) == ["empty"]
     assert cannot_fail(read, minitest("").replace("  def test_a", "  def setup\n    go\n  end\n  def test_a")) == [None]
     assert cannot_fail(read, minitest("").replace("Minitest::Test", "BaseTest")) == [None]
+
+
+HOOKS = {
+    "rails": "class ActiveSupport::TestCase\n  setup :go\nend\n",
+    "rails block": "class ActiveSupport::TestCase\n  teardown do\n    go\n  end\nend\n",
+    "rails method": "class ActiveSupport::TestCase\n  def before_setup\n    go\n  end\nend\n",
+    "rails data": "class ActiveSupport::TestCase\n  fixtures :all\nend\n",
+}
+RSPEC = "RSpec.configure do |config|\n  config.before(:each) { go }\nend\n"
+
+
+@pytest.mark.parametrize("hook", HOOKS.values(), ids=HOOKS)
+@pytest.mark.parametrize("step", ["", "require_relative 'more_helper'\n"], ids=["one", "two"])
+def test_what_a_required_file_runs_around_a_test_may_fail_for_it(read: Read, hook: str, step: str) -> None:
+    head = "require 'test_helper'\n"
+    files = {
+        "test/test_helper.rb": step or hook,
+        "test/more_helper.rb": hook,
+        "test/a_test.rb": f"{head}class ATest < ActiveSupport::TestCase\n  test('a') {{ }}\n  def test_b\n  end\nend\n",
+        "test/b_test.rb": "class BTest < ActiveSupport::TestCase\n  test('c') { }\nend\n",
+        "test/c_test.rb": f"{head}class CTest < Minitest::Test\n  def test_d\n  end\nend\n",
+    }
+    told = {name: one and one.cannot_fail for name, one in read(files).items()}
+    assert told == {"a": None, "test_b": None, "c": "empty", "test_d": "empty"}
+
+
+@pytest.mark.parametrize(
+    ("helper", "told"),
+    [
+        (RSPEC, None),
+        ("require_relative 'more'\n", None),
+        ("", "empty"),
+        ("RSpec.shared_context 'a' do\n  before { go }\nend\n", "empty"),
+    ],
+)
+def test_what_rspec_is_told_to_run_around_all_tests_may_fail_for_them(
+    read: Read, helper: str, told: str | None
+) -> None:
+    files = {
+        "spec/spec_helper.rb": helper,
+        "spec/more.rb": RSPEC,
+        "spec/a_spec.rb": "describe 'a' do\n  it('e') { }\nend\n",
+    }
+    assert [one and one.cannot_fail for one in read({**files, ".rspec": ""}).values()] == [told]
+
+
+def test_a_helper_that_runs_nothing_leaves_its_tests_as_they_are(read: Read) -> None:
+    helper = "require 'shop'\nclass ActiveSupport::TestCase\n  def check\n    Shop.before(1)\n  end\nend\nclass Other\n  setup :a\nend\n"
+    source = "require 'test_helper'\nclass ATest < ActiveSupport::TestCase\n  test('a') { }\nend\n"
+    [found] = read({"test/test_helper.rb": helper, "test/a_test.rb": source}).values()
+    assert found is not None
+    assert found.cannot_fail == "empty"
 
 
 def cannot_fail(read: Read, source: str) -> list[str | None]:

@@ -65,9 +65,11 @@ class BodiesFact(TypedDict):
     imports: name in it -> where it comes from: leading dots, module, and what of it, as `.shop:Cart`, or as the home of
     its language takes it.  bases: class -> those whose methods it has as well, in the order in which they are looked
     up; an empty name means what is outside of classes.  unit: what the names of the file belong to, as its package.
+    hooks: classes around whose tests the file runs something; an empty name for all tests.
     """
 
     functions: list[BodyFact]
     imports: NotRequired[dict[str, str]]
     bases: NotRequired[dict[str, list[str]]]
     unit: NotRequired[str]
+    hooks: NotRequired[list[str]]

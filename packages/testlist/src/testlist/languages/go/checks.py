@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from itertools import islice
-from typing import Final
+from typing import Final, NamedTuple
 
 from tree_sitter import Node
 
@@ -15,6 +15,7 @@ from testlist.languages.go.checks_failures import GoFailures
 from testlist.languages.go.checks_names import declared, embedded, imports_of, receiver_name, unit_of
 from testlist.languages.go.checks_verdict import TESTIFY_IMPORT, GoPassing
 from testlist.languages.go.facts_suites import receiver
+from testlist.languages.go.vocabulary_checks import SHOENIG_PATHS
 from testlist.model import Facts
 from testlist.sandbox.syntax import line, named, parse, text
 
@@ -31,9 +32,12 @@ OUTPUT: Final = re.compile(r"//\s*(?:unordered )?output:", re.IGNORECASE)
 
 def extract(source: bytes, language: str) -> Facts:  # noqa: ARG001 - the interface has it
     """Read one file: a BodiesFact."""
-    root, testify = parse(source, GO), TESTIFY_IMPORT.search(source) is not None
-    functions, unit = list(islice(_functions(root, testify=testify), MOST_FUNCTIONS)), unit_of(root)
-    found: BodiesFact = {"functions": functions, "imports": {**imports_of(root), "": unit}, "unit": unit}
+    root = parse(source, GO)
+    imports, unit = imports_of(root), unit_of(root)
+    shoenig = frozenset(name for name, path in imports.items() if path in SHOENIG_PATHS)
+    file = _File(TESTIFY_IMPORT.search(source) is not None, shoenig)
+    functions = list(islice(_functions(root, file), MOST_FUNCTIONS))
+    found: BodiesFact = {"functions": functions, "imports": {**imports, "": unit}, "unit": unit}
     types: dict[str, list[str]] = {
         owner: [] for one in functions if (owner := one["name"].rpartition(".")[0]).isidentifier()
     }
@@ -42,11 +46,15 @@ def extract(source: bytes, language: str) -> Facts:  # noqa: ARG001 - the interf
     return {**found}
 
 
-def _functions(root: Node, *, testify: bool) -> Iterator[BodyFact]:
-    """Functions, methods with their types, and the functions that `t.Run` is given, by their titles.
+class _File(NamedTuple):
+    """What is so of a whole file.  testify: it has this library; shoenig: names of packages of shoenig/test."""
 
-    testify: the file has this library.
-    """
+    testify: bool
+    shoenig: frozenset[str]
+
+
+def _functions(root: Node, file: _File) -> Iterator[BodyFact]:
+    """Functions, methods with their types, and the functions that `t.Run` is given, by their titles."""
     for node in named(root):
         if node.type not in ("function_declaration", "method_declaration"):
             continue
@@ -57,8 +65,8 @@ def _functions(root: Node, *, testify: bool) -> Iterator[BodyFact]:
         itself = receiver_name(node) if owner else ""
         handle = _handle(node) if node.type == "function_declaration" else ""
         name = f"{owner}.{text(head)}" if owner else text(head)
-        yield _body(node, head, name, GoPassing(handle, testify=testify), itself=itself)
-        yield from _subtests(block, 0, NESTED, testify=testify)
+        yield _body(node, head, name, handle, file, itself=itself)
+        yield from _subtests(block, 0, NESTED, file)
 
 
 def _handle(function: Node) -> str:
@@ -68,7 +76,7 @@ def _handle(function: Node) -> str:
     return text(name) if text(kind) == HANDLE else ""
 
 
-def _subtests(node: Node, depth: int, nested: int, *, testify: bool) -> Iterator[BodyFact]:
+def _subtests(node: Node, depth: int, nested: int, file: _File) -> Iterator[BodyFact]:
     """Functions that `t.Run` is given.  nested: how many may still stand in each other, as all of each is read."""
     for child in named(node) if depth < DEEPEST and nested else ():
         inner = nested
@@ -77,29 +85,30 @@ def _subtests(node: Node, depth: int, nested: int, *, testify: bool) -> Iterator
             function = given[1] if len(given) > 1 and given[1].type == "func_literal" else None
             if function is not None and function.child_by_field_name("body") is not None:
                 title = text(given[0])[1:-1] if given[0].type in STRINGS else text(given[0])
-                yield _body(child, child, title, GoPassing(_handle(function), testify=testify), function)
+                yield _body(child, child, title, _handle(function), file, function=function)
                 inner -= 1
-        yield from _subtests(child, depth + 1, inner, testify=testify)
+        yield from _subtests(child, depth + 1, inner, file)
 
 
 def _body(
-    node: Node, head: Node, name: str, passing: GoPassing, function: Node | None = None, *, itself: str = ""
+    node: Node, head: Node, name: str, handle: str, file: _File, *, function: Node | None = None, itself: str = ""
 ) -> BodyFact:
     """One function.
 
-    node: with what it is given to; function: itself, if that is another node; itself: the name of what a method is
-    called on.
+    handle: what it calls its `*testing.T`; node: with what it is given to; function: itself, if that is another node;
+    itself: the name of what a method is called on.
     """
     reading, block = Reading(), (function or node).child_by_field_name("body")
     names = {name for one in named(node.child_by_field_name("parameters")) for name in declared(one)}
     if block is not None:
-        _walk(block, reading, names, GoFailures(), 0)
+        _walk(block, reading, names, GoFailures(), 0, file.shoenig)
     reading.calls = {_renamed(call, itself): None for call in reading.calls if call.partition(".")[0] not in names}
     found = reading.body(name, head, node)
     statements = [one for child in named(block) for one in named(child)]
     is_compared = OUTPUT.search(text(block)) is not None
     # a suite may set up
-    if passing.handle or not (statements or node.type == "method_declaration" or is_compared):
+    if handle or not (statements or node.type == "method_declaration" or is_compared):
+        passing = GoPassing(handle, testify=file.testify)
         settle(found, passing.verdict(statements, standing(reading.checks)))
     return found
 
@@ -110,15 +119,17 @@ def _renamed(call: str, itself: str) -> str:
     return f"self.{rest}" if dot and owner == itself else call
 
 
-def _walk(node: Node, reading: Reading, names: set[str], failures: GoFailures, depth: int) -> None:
-    """What a node checks and calls.  names: gets those that it declares."""
+def _walk(
+    node: Node, reading: Reading, names: set[str], failures: GoFailures, depth: int, shoenig: frozenset[str]
+) -> None:
+    """What a node checks and calls.  names: gets those that it declares; shoenig: see _File."""
     if depth > DEEPEST:
         return
     names.update(declared(node))
     for check in failures.checks(node, line(node)):
         reading.add(check)
     if node.type == "call_expression":
-        if (found := called(node)) is not None:
+        if (found := called(node, shoenig)) is not None:
             reading.add(found)
         elif node.id in failures.covered:
             pass
@@ -127,4 +138,4 @@ def _walk(node: Node, reading: Reading, names: set[str], failures: GoFailures, d
         elif name := name_of(node):
             reading.calls[name] = None
     for child in named(node):
-        _walk(child, reading, names, failures, depth + 1)
+        _walk(child, reading, names, failures, depth + 1, shoenig)

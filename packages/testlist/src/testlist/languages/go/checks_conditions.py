@@ -1,7 +1,7 @@
 """Checks as Go writes them: a condition under which a test fails, and calls of testify, Gomega and gocheck."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any, Final
 
 from tree_sitter import Node
@@ -16,6 +16,7 @@ from testlist.languages.go.vocabulary_checks import (
     MATCHERS,
     OPERATORS,
     OPPOSITES,
+    SHOENIG,
     TESTIFY,
     TESTIFY_FAILS,
     TESTIFY_GIVERS,
@@ -92,24 +93,26 @@ def _true(node: Node | None, where: int, *, negated: bool) -> CheckFact:
     return made(where, "truthy", node, negated=negated, literal=literal)
 
 
-def called(call: Node) -> CheckFact | None:
-    """The check that a call of a library is; None if it is none."""
-    return _testify(call) or _gomega(call) or _gocheck(call)
+def called(call: Node, shoenig: Collection[str] = ()) -> CheckFact | None:
+    """The check that a call of a library is; None if it is none.  shoenig: names of packages of shoenig/test."""
+    return _testify(call, shoenig) or _gomega(call) or _gocheck(call)
 
 
-def _testify(call: Node) -> CheckFact | None:
+def _testify(call: Node, shoenig: Collection[str]) -> CheckFact | None:
     function = call.child_by_field_name("function")
     if function is None or function.type != "selector_expression":
         return None
     field = text(function.child_by_field_name("field"))
-    meaning = TESTIFY.get(field) or TESTIFY.get(field.removesuffix("f"))
     operand = function.child_by_field_name("operand")
+    is_turned = text(operand) in shoenig
+    known = SHOENIG if is_turned else TESTIFY
+    meaning = known.get(field) or known.get(field.removesuffix("f"))
     if meaning is None or operand is None:
         return None
     given = arguments(call)
     is_function = bool(given) and TESTED.fullmatch(said(given[0])) is not None
     giver = name_of(operand).rpartition(".")[2] if operand.type == "call_expression" else ""
-    is_owned = (is_function and text(operand) in TESTIFY_OWNERS) or giver in TESTIFY_GIVERS
+    is_owned = (is_function and (is_turned or text(operand) in TESTIFY_OWNERS)) or giver in TESTIFY_GIVERS
     # a method of a suite, or of what `assert.New(t)` gave
     is_method = text(operand) in TESTIFY_OWNERS | {"s", "suite", "ts"} and field not in FAILS
     if not is_owned and not is_method:

@@ -62,6 +62,33 @@ TESTIFY: Final[dict[str, Meaning]] = {
     "Never": Meaning("truthy", True),
     "FileExists": Meaning("truthy"),
 }
+#: packages of shoenig/test, and their functions where these are not as in testify: what is expected comes first
+SHOENIG_PATHS: Final = frozenset({"github.com/shoenig/test", "github.com/shoenig/test/must"})
+SHOENIG: Final[dict[str, Meaning]] = {
+    **TESTIFY,
+    **dict.fromkeys(
+        ("Eq", "EqOp", "EqFunc", "EqJSON", "SliceEqual", "SliceEqFunc", "SliceEqOp", "MapEq", "StrEqFold"),
+        Meaning("equal", subject=1, expected=0),
+    ),
+    **dict.fromkeys(("NotEq", "NotEqOp", "NotEqFunc"), Meaning("equal", True, 1, 0)),
+    **dict.fromkeys(("Len", "SliceLen", "MapLen", "Length", "Size"), Meaning("length", subject=1, expected=0)),
+    **dict.fromkeys(("SliceEmpty", "MapEmpty"), Meaning("empty")),
+    **dict.fromkeys(("SliceNotEmpty", "MapNotEmpty", "NonZero"), Meaning("empty", True)),
+    "Contains": Meaning("contains", subject=1, expected=0),
+    "NotContains": Meaning("contains", True, 1, 0),
+    **dict.fromkeys(("StrContains", "SliceContains", "SliceContainsAll"), Meaning("contains", expected=1)),
+    **dict.fromkeys(("StrNotContains", "SliceNotContains"), Meaning("contains", True, expected=1)),
+    "MapContainsKey": Meaning("has", expected=1),
+    "MapNotContainsKey": Meaning("has", True, expected=1),
+    "StrHasPrefix": Meaning("starts_with", subject=1, expected=0),
+    "StrHasSuffix": Meaning("ends_with", subject=1, expected=0),
+    "RegexMatch": Meaning("matches", subject=1, expected=0),
+    "EqError": Meaning("raises", expected=1),
+    "Greater": Meaning("greater", subject=1, expected=0),
+    "GreaterEq": Meaning("greater_equal", subject=1, expected=0),
+    "Less": Meaning("less", subject=1, expected=0),
+    "LessEq": Meaning("less_equal", subject=1, expected=0),
+}
 #: and those that fail the test whatever they are given
 TESTIFY_FAILS: Final = frozenset({"Fail", "Failf", "FailNow", "FailNowf"})
 #: what begins a check of Gomega, and the links that hold its matcher -> whether they turn it

@@ -41,7 +41,8 @@ BRANCHES: Final = frozenset(
 def extract(source: bytes, language: str) -> Facts:  # noqa: ARG001 - the interface has it
     """Read one file: a BodiesFact."""
     root = parse(source, PYTHON)
-    found: BodiesFact = {"functions": list(islice(_functions(root, (), alone=is_alone(source)), MOST_FUNCTIONS))}
+    alone = is_alone(source, root)
+    found: BodiesFact = {"functions": list(islice(_functions(root, (), alone=alone), MOST_FUNCTIONS))}
     if imports := dict(islice(_imports(root), MOST_FUNCTIONS)):
         found["imports"] = imports
     return {**found}

@@ -33,13 +33,30 @@ ESCAPES: Final = re.compile(
     rb"\b(?:fail|skip|xfail|exit|_exit|raises|warns|deprecated_call|SystemExit|KeyboardInterrupt|BaseException|yield|await"
     rb"|importorskip|GeneratorExit|signal)\b"
 )
+#: what runs when a module is loaded, and may raise; calls that only say where others are; what the runner never enters
+RUNS: Final = frozenset({"call", "await", "assert_statement", "raise_statement", "delete_statement"})
+BLOCKS: Final = frozenset(
+    {"if_statement", "for_statement", "while_statement", "with_statement", "block", "elif_clause", "else_clause"}
+)
+PATHS: Final = frozenset({"sys.path.append", "sys.path.insert"})
+GUARD: Final = re.compile(r"__name__\s*==")
 #: ends of a test that are no failure
 LEAVES: Final = frozenset({"pytest.skip", "self.skipTest"})
 
 
-def is_alone(source: bytes) -> bool:
+def is_alone(source: bytes, root: Node) -> bool:
     """Whether nothing in a file runs around its tests, and the names of Python mean what they do."""
-    return not SURROUNDED.search(source) and not REBOUND.search(source)
+    return not SURROUNDED.search(source) and not REBOUND.search(source) and not any(map(_runs, named(root)))
+
+
+def _runs(node: Node) -> bool:
+    """Whether a statement of a module does more than to give names: if it raises, no test of the file passes."""
+    if node.type == "if_statement" and GUARD.search(text(node.child_by_field_name("condition"))):
+        return False
+    if node.type == "expression_statement":
+        inner = next(named(node), None)
+        return inner is not None and inner.type in RUNS and dotted_of(inner) not in PATHS
+    return node.type in RUNS or (node.type in BLOCKS and any(map(_runs, named(node))))
 
 
 def verdict(function: Node, statements: Sequence[Node], around: Sequence[Node]) -> Passes | None:

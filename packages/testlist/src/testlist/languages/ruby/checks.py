@@ -41,6 +41,8 @@ def extract(source: bytes, language: str) -> Facts:  # noqa: ARG001 - the interf
     functions = list(islice(_functions(root, (), 0, known if alone else None), MOST_FUNCTIONS))
     around = Bases(root)
     found: BodiesFact = {"functions": functions, "imports": around.imports, "bases": around.bases}
+    if around.hooks:
+        found["hooks"] = list(around.hooks)
     return {**found}
 
 

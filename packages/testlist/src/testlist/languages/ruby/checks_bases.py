@@ -19,12 +19,20 @@ MOST_CLASSES, MOST_BASES, MOST_REQUIRED = 500, 10, 50
 DEEPEST: Final = 60
 
 
+#: methods and calls that run something around the tests of the class that they stand in
+HOOKS: Final = frozenset(
+    {"setup", "teardown", "before_setup", "after_setup", "before_teardown", "after_teardown", "fixtures", "around",
+     *(f"{when}{one}" for one in ("before", "after") for when in ("", "prepend_", "append_"))}
+)  # fmt: skip
+
+
 class Bases:
-    """State of one pass.  bases, imports: see BodiesFact; of an import `relative` or nothing is said."""
+    """State of one pass.  bases, imports, hooks: see BodiesFact; of an import `relative` or nothing is said."""
 
     def __init__(self, root: Node) -> None:
         self.bases: dict[str, list[str]] = {"": []}
         self.imports: dict[str, str] = {}
+        self.hooks: dict[str, None] = {}
         self.read(root, (), 0)
         for bases in self.bases.values():
             bases.append("")  # methods outside of classes are seen in all of them
@@ -34,6 +42,8 @@ class Bases:
         for child in named(node) if depth < DEEPEST else ():
             if child.type == "call":
                 self.call(child, around, depth)
+            elif child.type == "method":
+                self.hook(text(child.child_by_field_name("name")), around)
             elif child.type == "class":
                 inner = [*around, constant(child.child_by_field_name("name"))]
                 base = next(named(child.child_by_field_name("superclass")), None)
@@ -50,6 +60,8 @@ class Bases:
         """`include A`, `config.include A`, `require "a"`, and groups with blocks."""
         method = text(call.child_by_field_name("method"))
         given = list(named(call.child_by_field_name("arguments")))
+        if around or call.child_by_field_name("receiver") is not None:  # else of a group that is shared
+            self.hook(method, around)
         if method in INCLUDES:
             for one in given[:MOST_BASES]:
                 self.add(around, scoped(around, one))
@@ -57,6 +69,11 @@ class Bases:
             self.imports[text(given[0])[1:-1]] = "relative" if method == "require_relative" else ""
         elif (block := call.child_by_field_name("block")) is not None:
             self.read(block, around, depth + 1)
+
+    def hook(self, name: str, around: Sequence[str]) -> None:
+        """Note that a class runs something around its tests, if a method by this name does."""
+        if name in HOOKS and len(self.hooks) < MOST_CLASSES:
+            self.hooks[".".join(around)] = None
 
     def add(self, around: Sequence[str], bases: Sequence[str]) -> None:
         """Note bases of a class; what is included last is looked up first."""

@@ -75,6 +75,8 @@ def _asserted(call: Node, method: str) -> CheckFact | None:
         if name != method and (name in ASSERTS or beginning in ("assert_", "refute_")):
             relation, subject, expected = ASSERTS.get(name, ("custom", 0, 1))
             turned = negated != (name in OPPOSITES)
+            if relation == "custom":  # `ignore_query: true` is no side of it
+                given = [one for one in given if one.type != "pair"]
             check = _made(call, relation, at(given, subject), at(given, expected), negated=turned)
             if relation == "approximate" and len(given) > 2:
                 check["tolerance"] = said(given[2])
@@ -120,21 +122,22 @@ def _matched(call: Node, subject: Node | None, matcher: Node, *, negated: bool) 
     if matcher.type == "binary":  # `be > 3`
         relation = OPERATORS.get(text(matcher.child_by_field_name("operator")), "custom")
         return _made(call, relation, subject, matcher.child_by_field_name("right"), negated=negated)
-    inner = matcher
-    for _ in range(20):  # `be_within(1).of(3)`, `have_received(:a).with(b)`
+    inner, given = matcher, None
+    for _ in range(20):  # `be_within(1).of(3)`, `have_received(:a).with(b).once`
         under = inner.child_by_field_name("receiver") if inner.type == "call" else None
         if under is not None and text(inner.child_by_field_name("method")) in COMPOUND:
             return _made(call, "custom", subject, matcher, negated=negated)
         if under is None:
             break
+        given = inner if text(inner.child_by_field_name("method")) == "with" else given
         inner = under
     name = text(inner.child_by_field_name("method")) if inner.type == "call" else text(inner)
     expected = at(arguments(inner), 0) if inner.type == "call" else None
     relation = FALSE_MATCHERS.get(name) or MATCHERS.get(name, "custom")
     if name == "be" and expected is None:
         relation = "truthy"
-    if relation == "called" and inner is not matcher and text(matcher.child_by_field_name("method")) == "with":
-        relation, expected = "called_with", at(arguments(matcher), 0)
+    if relation == "called" and given is not None:
+        relation, expected = "called_with", at(arguments(given), 0)
     check = _made(call, relation, subject, expected, negated=negated != (name in FALSE_MATCHERS))
     if relation == "raises" and expected is not None and expected.type in MESSAGES:
         check["message"] = check.pop("expected")

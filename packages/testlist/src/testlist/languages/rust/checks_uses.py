@@ -27,12 +27,23 @@ def _items(block: Node, depth: int) -> Iterator[tuple[str, str]]:
     for node in named(block) if depth < DEPTH else ():
         body = node.child_by_field_name("body")
         if node.type == "use_declaration":
-            yield from _paths(node.child_by_field_name("argument"), "", DEPTH)
+            for name, path in _paths(node.child_by_field_name("argument"), "", DEPTH):
+                if outer := _outside(path, depth):
+                    yield name, outer
         elif node.type == "mod_item" and body is not None:
             yield from _items(body, depth + 1)
         elif node.type == "mod_item":
             name = text(node.child_by_field_name("name"))
             yield name, f"self.{name}"
+
+
+def _outside(path: str, depth: int) -> str:
+    """A path as the file itself would write it; empty for one in the file.  depth: modules around it there."""
+    parts = path.split(".")
+    above = next((place for place, part in enumerate(parts) if part != "super"), len(parts))
+    if not depth or parts[0] not in ("super", "self"):
+        return path
+    return ".".join(parts[depth:]) if above > depth else ""
 
 
 def _paths(node: Node | None, before: str, depth: int) -> Iterator[tuple[str, str]]:

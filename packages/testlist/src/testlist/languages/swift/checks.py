@@ -1,9 +1,7 @@
 """What the functions of one Swift file check, and what they call: read from whole files, on demand."""
 
 import re
-from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
@@ -13,10 +11,11 @@ from testlist.kit.bodies import MOST_FUNCTIONS, BodiesFact, BodyFact, Passes
 from testlist.kit.passing import settle, standing
 from testlist.languages.swift.checks_bases import bases_of
 from testlist.languages.swift.checks_functions import statements_of
+from testlist.languages.swift.checks_names import Function, Names
 from testlist.languages.swift.checks_verdict import SwiftPassing, is_written
 from testlist.languages.swift.checks_walk import Walk
 from testlist.model import Facts
-from testlist.sandbox.syntax import line, named, parse, text
+from testlist.sandbox.syntax import named, parse, text
 
 SWIFT: Final = "swift"
 TYPE: Final = "class_declaration"
@@ -50,21 +49,16 @@ def extract(source: bytes, language: str) -> Facts:  # noqa: ARG001 - the interf
         text(one.child_by_field_name("name")) for one in named(root) if one.type == TYPE and _is_plain(one)
     )
     found = [*islice(_functions(root, (), 0, plain, alone=True), MOST_FUNCTIONS)]
-    methods: dict[str, set[str]] = {}
-    for one in found:
-        methods.setdefault(".".join(one.types), set()).add(one.name)
-    alike = Counter((one.types, one.name) for one in found)
+    names = Names(found)
     alone, nimble = not SURROUNDED.search(source), NIMBLE.search(source) is not None
     bodies: list[BodyFact] = []
     for one in found:
-        own = frozenset(methods[".".join(one.types)]) if one.types else frozenset[str]()
-        walk = Walk(own=own, near=frozenset(methods.get("", ())), typed=bool(one.types), nimble=nimble)
+        walk = Walk(names=names.seen_from(one), typed=bool(one.types), nimble=nimble)
         walk.node(one.body)
-        around = ".".join(one.types)
-        if alike[one.types, one.name] > 1:
-            around = f"{around}({line(one.node)})"  # which of them a call means is not known
-        name = f"{around}.{one.name}" if around else one.name
+        name, around = names.full(one), ".".join(one.types)
         body = walk.body(name, one.node.child_by_field_name("name") or one.node, one.node)
+        if name.rpartition(".")[0] != around:
+            body["around"] = around
         if alone and one.alone:
             settle(body, _passes(one, body))
         bodies.append(body)
@@ -72,37 +66,27 @@ def extract(source: bytes, language: str) -> Facts:  # noqa: ARG001 - the interf
     return {**facts}
 
 
-@dataclass(frozen=True, slots=True)
-class _Function:
-    """One function.  types: around it; alone: nothing of these types changes what a test in them means."""
-
-    node: Node
-    name: str
-    types: tuple[str, ...]
-    body: Node
-    alone: bool
-
-
 def _functions(
-    block: Node, types: tuple[str, ...], depth: int, plain: frozenset[str], *, alone: bool
-) -> Iterator[_Function]:
+    block: Node, types: tuple[str, ...], depth: int, plain: frozenset[str], *, alone: bool, outer: tuple[Node, ...] = ()
+) -> Iterator[Function]:
     """Functions of a file and its types, also those that stand in other functions.
 
-    plain: types of the file that run nothing when they are made, so that their extensions may hold tests too.
+    outer: the functions around a block; plain: types of the file that run nothing when they are made, so that their
+    extensions may hold tests too.
     """
     for node in named(block) if depth < DEEPEST else ():
         body = node.child_by_field_name("body")
         if node.type == "function_declaration" and body is not None:
-            yield _Function(node, text(node.child_by_field_name("name")).strip("`"), types, body, alone)
-            for statements in named(body):
-                yield from _functions(statements, types, depth + 1, plain, alone=False)
+            yield Function(node, text(node.child_by_field_name("name")).strip("`"), types, outer, body, alone)
+            for inside in named(body):
+                yield from _functions(inside, types, depth + 1, plain, alone=False, outer=(*outer, node))
         elif node.type == TYPE and body is not None:
             names = re.sub(r"<.*", "", text(node.child_by_field_name("name")), flags=re.DOTALL).split(".")
             inner = (*types, *(one.strip("` \n") for one in names))
             is_plain = _is_plain(node) or _extends(node, plain)
             yield from _functions(body, inner, depth + 1, plain, alone=alone and is_plain)
         elif node.type == "ERROR":
-            yield from _functions(node, types, depth + 1, plain, alone=False)
+            yield from _functions(node, types, depth + 1, plain, alone=False, outer=outer)
 
 
 def _is_plain(node: Node) -> bool:
@@ -138,7 +122,7 @@ def _modifiers(node: Node) -> list[str]:
     return [text(one) for part in named(node) if part.type == "modifiers" for one in named(part)]
 
 
-def _passes(function: _Function, body: BodyFact) -> Passes | None:
+def _passes(function: Function, body: BodyFact) -> Passes | None:
     """Why a test passes whatever the code does; None if it may fail, or if nobody knows."""
     node = function.node
     modifiers = [one for one in _modifiers(node) if one not in OPEN and not AVAILABLE.fullmatch(BLANK.sub("", one))]

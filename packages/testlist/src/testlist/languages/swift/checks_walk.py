@@ -1,7 +1,7 @@
 """The walk through one body in Swift: its checks, and what it calls."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Final
 
@@ -12,6 +12,7 @@ from testlist.kit.failures import raised
 from testlist.languages.swift.checks_calls import WORDS, bare, name_of
 from testlist.languages.swift.checks_conditions import BINARY, conditions, literal
 from testlist.languages.swift.checks_functions import called, expected_of, failing, operated, statements_of
+from testlist.languages.swift.checks_names import Seen
 from testlist.languages.swift.vocabulary_checks import MACROS
 from testlist.sandbox.syntax import line, named, text
 
@@ -25,13 +26,12 @@ PLAIN: Final = frozenset({"statements", "function_body", *WORDS})
 
 @dataclass(slots=True)
 class Walk(Reading):
-    """One body.  own, near: functions of the type around it and of the file; nimble: the file has Nimble.
+    """One body.  names: what they mean in it; nimble: the file has Nimble.
 
     typed: it is a method, so that a name alone may mean one of a base.
     """
 
-    own: frozenset[str] = frozenset()
-    near: frozenset[str] = frozenset()
+    names: Seen = field(default_factory=Seen)
     typed: bool = False
     nimble: bool = False
 
@@ -61,11 +61,14 @@ class Walk(Reading):
         if failing(name, nimble=self.nimble):
             if _is_certain(call):
                 self.add(made(line(call), "fails", literal=literal))
-        elif name in self.own or name in self.near:
+            return
+        meant = self.names.called(name, call)
+        if name in self.names.own or name in self.names.near or name in self.names.local:
             del self.checks[before:]  # a function of the repository says itself what it checks
-            self.calls[f"self.{name}" if name in self.own else name] = None
-        elif name and len(self.checks) == before:
-            self.calls[f"self.{name}" if self.typed and "." not in name else name] = None
+        elif self.typed and meant == name and "." not in name:
+            meant = f"self.{name}"
+        if meant and len(self.checks) == before:
+            self.calls[meant] = None
 
     def _fails(self, statements: Sequence[Node]) -> bool:
         """Whether one of some statements fails the test."""
