@@ -115,7 +115,7 @@ def _walk(node: Node, reading: Reading, names: set[str], failures: GoFailures, d
     if depth > DEEPEST:
         return
     names.update(declared(node))
-    for check in failures.checks(node, line(node)):
+    for check in failures.checks(node):
         reading.add(check)
     if node.type == "call_expression":
         if (found := called(node)) is not None:
