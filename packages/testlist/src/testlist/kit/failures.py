@@ -12,7 +12,7 @@ from tree_sitter import Node
 
 from testlist.kit.bodies import CheckFact
 from testlist.kit.checking import NOTHING, Part, made
-from testlist.sandbox.syntax import named
+from testlist.sandbox.syntax import line, named
 
 #: what a call stands in that is all of a statement
 STATEMENTS: Final = frozenset(
@@ -55,10 +55,12 @@ class Attempt(NamedTuple):
 class Failures:
     """The failures of one body.
 
-    covered: ids of calls that fail the test, and of which a check says when; dropping: types of which a failed check is
+    nodes: what may be a branch or a `try`; covered: ids of calls that fail the test, and of which a check says when;
+    dropping: types of which a failed check is
     one, so that a `catch` without statements forgets it.
     """
 
+    nodes: ClassVar[frozenset[str]] = frozenset()
     dropping: ClassVar[frozenset[str]] = frozenset()
 
     def __init__(self) -> None:
@@ -80,8 +82,11 @@ class Failures:
         """What a condition says has to hold, or must not."""
         return ()
 
-    def checks(self, node: Node, where: int) -> Iterator[CheckFact]:
-        """What has to hold as a statement fails the test else.  where: its line."""
+    def checks(self, node: Node, before: int = 0) -> Iterable[CheckFact]:
+        """What has to hold as a statement fails the test else.  before: lines before what it is part of."""
+        return self._decided(node, line(node) + before) if node.type in self.nodes else ()
+
+    def _decided(self, node: Node, where: int) -> Iterator[CheckFact]:
         if (split := self.branch(node)) is not None:
             then, other = self._failing(split.then), self._failing(split.other)
             if bool(then) != bool(other):  # if both fail, what is around decides

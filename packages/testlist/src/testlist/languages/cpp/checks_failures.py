@@ -40,7 +40,7 @@ class Outline:
     """Brackets and ends of statements in one body, read once.
 
     pairs: of a bracket, the other one; ends: of a block, where its statements end; marks, blocks: offsets, and the
-    innermost block from there on.
+    innermost block from there on; reported: where an `if` or a `try` begins of which a check is made.
     """
 
     def __init__(self, source: Source, span: Span) -> None:
@@ -48,7 +48,7 @@ class Outline:
         self.pairs: dict[int, int] = {}
         self.ends: dict[int, list[int]] = {}
         self.marks, self.blocks = [span[0]], [-1]
-        self.told: set[int] = set()
+        self.reported: set[int] = set()
         self.heads: dict[int, _Head | None] = {}
         self._read()
 
@@ -72,9 +72,9 @@ class Outline:
         head = self._head(at)
         if head is None and self._before(at)[-1:] in (b";", b"{", b"}") and block >= 0:
             head = self._head(block)
-        if head is None or head.at in self.told:
+        if head is None or head.at in self.reported:
             return
-        self.told.add(head.at)
+        self.reported.add(head.at)
         where = self.source.line(head.at)
         if head.word in ("if", "else"):
             begin = self.code.rfind(b";", *head.given) + 1 or head.given[0]  # `if (auto a = b; c)`
@@ -104,9 +104,9 @@ class Outline:
             if above is None or above.word != "catch":
                 break
             head = above
-        if above is None or above.word != "try" or above.at in self.told or self._is_failing((block, end)):
+        if above is None or above.word != "try" or above.at in self.reported or self._is_failing((block, end)):
             return
-        self.told.add(above.at)
+        self.reported.add(above.at)
         failing = [given for given, inner in self._clauses(block) if self._is_failing(inner, b"throw")]
         tried = self.source.part((block + 1, end)).text.rstrip(b"; ")
         if tried and failing:

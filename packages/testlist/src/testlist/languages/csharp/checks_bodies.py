@@ -45,7 +45,7 @@ class Body:
         before = self.reading.nested
         self.reading.nested = before or node.type == LOCAL
         parts = list(named(node))
-        for check in self.failures.checks(node, line(node) + self.row):
+        for check in self.failures.checks(node, self.row):
             self.reading.add(check)
         if node.type in CHAINED:
             begin, links = links_of(node)

@@ -24,6 +24,8 @@ BLANK: Final = frozenset({"IsNullOrEmpty", "IsNullOrWhiteSpace"})
 class CSharpFailures(Failures):
     """Failures of one body.  own: names of methods and types that the file declares."""
 
+    nodes = frozenset({"if_statement", "try_statement"})
+
     def __init__(self, own: frozenset[str]) -> None:
         super().__init__()
         self.own = own

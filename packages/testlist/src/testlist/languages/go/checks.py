@@ -126,7 +126,7 @@ def _walk(
     if depth > DEEPEST:
         return
     names.update(declared(node))
-    for check in failures.checks(node, line(node)):
+    for check in failures.checks(node):
         reading.add(check)
     if node.type == "call_expression":
         if (found := called(node, shoenig)) is not None:

@@ -15,6 +15,8 @@ BLOCK, CASE = "block", "expression_case"
 class GoFailures(Failures):
     """Failures of one body."""
 
+    nodes = frozenset({"if_statement", CASE})
+
     def branch(self, node: Node) -> Branch | None:
         """See Failures; a `case` of a `switch` over nothing is one, too."""
         if node.type == CASE and node.parent is not None and node.parent.child_by_field_name("value") is None:

@@ -22,7 +22,7 @@ from testlist.languages.javascript.facts_imports import foreign
 from testlist.languages.javascript.facts_literals import string_of
 from testlist.languages.javascript.vocabulary import SUITES
 from testlist.model import Facts
-from testlist.sandbox.syntax import line, named, text
+from testlist.sandbox.syntax import named, text
 
 #: what the formats of bodies are called after their syntax
 SUFFIX: Final = "-bodies"
@@ -149,7 +149,7 @@ class _Reading(Reading):
         return stated(node, self.own) or ([check] if check is not None else [])
 
     def _inside(self, node: Node, depth: int) -> None:
-        for check in self.failures.checks(node, line(node)):
+        for check in self.failures.checks(node):
             self.add(check)
         for child in named(node):
             if child.type in FUNCTIONS and node.type == "arguments":

@@ -21,6 +21,8 @@ ASSERT: Final = "assert"
 class JavascriptFailures(Failures):
     """Failures of one body.  own: functions of the repository."""
 
+    nodes = frozenset({"if_statement", "try_statement"})
+
     def __init__(self, own: frozenset[str]) -> None:
         super().__init__()
         self.own = own

@@ -25,7 +25,7 @@ from testlist.languages.jvm.checks_reasons import Types, reasoned
 from testlist.languages.jvm.checks_verdict import verdict
 from testlist.languages.jvm.vocabulary_checks import ASSERTS, HOLDERS
 from testlist.model import Facts
-from testlist.sandbox.syntax import line, text
+from testlist.sandbox.syntax import text
 
 #: functions inside of a function, which somebody else may call
 INNER: Final = frozenset({"method_declaration", "function_declaration", "constructor_declaration"})
@@ -98,7 +98,7 @@ class _Reading(Reading):
 
     def _other(self, node: Node) -> None:
         """What is no call."""
-        for check in self.failures.checks(node, line(node)):
+        for check in self.failures.checks(node):
             self.add(check)
         if node.type == ASSERT and (given := parts(node)):
             for check in conditions(given[0], node):

@@ -22,6 +22,7 @@ BLOCK: Final = "block"
 class JvmFailures(Failures):
     """Failures of one body.  origins: where the functions of its file come from."""
 
+    nodes = BRANCHES | TRIES
     dropping = frozenset(
         {"Throwable", "Error", "AssertionError", "java.lang.Throwable", "java.lang.Error", "java.lang.AssertionError"}
     )

@@ -44,7 +44,7 @@ def _walk(node: Node, reading: Reading, failures: PhpFailures, depth: int) -> No
     before = reading.nested
     reading.nested = before or node.type in INNER
     parts = list(named(node))
-    for check in failures.checks(node, line(node)):
+    for check in failures.checks(node):
         reading.add(check)
     if node.type in CHAINED or node.type in (FUNCTION, STATIC):
         begin, links = links_of(node)

@@ -24,6 +24,7 @@ BRANCHING: Final = frozenset({"else_if_clause", ELSE})
 class PhpFailures(Failures):
     """Failures of one body.  own: names of checks that the file declares itself."""
 
+    nodes = BRANCHES | {"try_statement"}
     dropping = frozenset({"Throwable", "\\Throwable", "Exception", "\\Exception"})
 
     def __init__(self, own: frozenset[str]) -> None:

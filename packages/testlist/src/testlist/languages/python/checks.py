@@ -127,7 +127,7 @@ class _Reading(Reading):
 
     def _parts(self, node: Node) -> None:
         """What a statement consists of: its blocks, and the calls in its expressions."""
-        for check in self.failures.checks(node, line(node)):
+        for check in self.failures.checks(node):
             self.add(check)
         for child in named(node):
             if child.type == "block":

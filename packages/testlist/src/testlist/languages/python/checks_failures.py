@@ -20,6 +20,8 @@ EXCEPT: Final = "except_clause"
 class PythonFailures(Failures):
     """Failures of one body."""
 
+    nodes = BRANCHES | {"try_statement"}
+
     def branch(self, node: Node) -> Branch | None:
         """See Failures; what follows the last condition is its `else`."""
         condition = node.child_by_field_name("condition") if node.type in BRANCHES else None

@@ -121,7 +121,7 @@ def _walk(node: Node, reading: Reading, failures: RubyFailures, depth: int) -> N
             _walk(body, reading, failures, depth + 1)
             reading.nested = before
         return
-    for check in failures.checks(node, line(node)):
+    for check in failures.checks(node):
         reading.add(check)
     found = _checks(node)
     for check in found if node.id not in failures.covered else ():

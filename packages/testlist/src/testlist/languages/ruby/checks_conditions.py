@@ -26,6 +26,7 @@ BLOCKS: Final = frozenset({"then", "else", "parenthesized_statements"})
 class RubyFailures(Failures):
     """Failures of one body."""
 
+    nodes = frozenset(BRANCHES) | HOLDERS
     dropping = frozenset({"Exception", "::Exception", "Minitest::Assertion"})
 
     def branch(self, node: Node) -> Branch | None:
