@@ -20,6 +20,7 @@ GO = {
     "suite_test.go": 'package m\nimport (\n"testing"\n"github.com/stretchr/testify/suite"\n)\ntype S struct { suite.Suite }\n'
     "func (s *S) TestOne() {}\nfunc TestS(t *testing.T) { suite.Run(t, new(S)) }\n",
     "more_test.go": "package m\nfunc (s *S) TestTwo() {}\n",
+    "b_test.go": 'package m\nimport . "github.com/onsi/ginkgo/v2"\nvar _ = Describe("b", func() { It("one", f) })\n',
 }
 CSHARP = {
     "T/T.csproj": '<Project Sdk="Microsoft.NET.Sdk"><ItemGroup><PackageReference Include="xunit" /></ItemGroup></Project>',
@@ -85,6 +86,7 @@ OTHERS: Mapping[str, tuple[Mapping[str, str], str, tuple[str, str], Collection[s
     "php, another base": (PHP, "tests/CTest.php", ("PHPUnit\\Framework\\TestCase", "BaseCase"), None),
     "go, a function": (GO, "a_test.go", ("TestA", "TestB"), {"a_test.go"}),
     "go, a subtest of a suite": (GO, "more_test.go", ("{}", "{ s.Run(`x`, func() {}) }"), {"more_test.go"}),
+    "go, a spec": (GO, "b_test.go", ('"one"', '"two"'), {"b_test.go"}),
     "go, a method of a suite": (GO, "more_test.go", ("TestTwo", "TestThree"), None),
     "c#, a test": (CSHARP, "T/B.cs", ("Three", "Four"), {"T/B.cs"}),
     "c#, a test of a part": (CSHARP, "T/A2.cs", ("Two", "Four"), {"T/A.cs", "T/A2.cs", "T/Base.cs"}),
