@@ -68,6 +68,11 @@ GHERKIN = {
     "features/b.feature": "Feature: B\n  Scenario: b\n    Given b\n",
 }
 BATS = {"test/a.bats": '@test "a" {\n  true\n}\n', "test/b.bats": '@test "b" {\n  true\n}\n'}
+ROBOT = {
+    "suites/__init__.robot": "*** Settings ***\nTest Tags    a\n",
+    "suites/a.robot": "*** Test Cases ***\nA\n    Log    x\n",
+    "b.robot": "*** Test Cases ***\nB\n    Log    x\n",
+}
 #: of other languages: files, what changes in one of them, and what is resolved for it; None: all of the language
 OTHERS: Mapping[str, tuple[Mapping[str, str], str, tuple[str, str], Collection[str] | None]] = {
     "php, a test": (PHP, "tests/CTest.php", ("testC", "testD"), {"tests/CTest.php"}),
@@ -141,6 +146,13 @@ OTHERS: Mapping[str, tuple[Mapping[str, str], str, tuple[str, str], Collection[s
     "scala, nobody can make it": (SCALA, "src/test/scala/ASuite.scala", ("class A", "abstract class A"), None),
     "gherkin, a scenario": (GHERKIN, "features/b.feature", ("Scenario: b", "Scenario: c"), {"features/b.feature"}),
     "bats, a test": (BATS, "test/b.bats", ('"b"', '"c"'), {"test/b.bats"}),
+    "robot framework, a test": (ROBOT, "b.robot", ("B\n", "C\n"), {"b.robot"}),
+    "robot framework, what a folder says": (
+        ROBOT,
+        "suites/__init__.robot",
+        ("Tags    a", "Tags    robot:skip"),
+        {"suites/__init__.robot", "suites/a.robot"},
+    ),
     "elixir, another template": (ELIXIR, "test/support/data_case.ex", ("ExUnit.CaseTemplate", "GenServer"), None),
 }
 
