@@ -151,6 +151,11 @@ func TestA(t *testing.T) {
     ]  # fmt: skip
 
 
+def test_a_value_of_new_does_not_cost_checks(read: Read) -> None:
+    found = read(go('func TestA(t *testing.T) { a := new("x"); assert.Nil(t, a) }'))
+    assert only(found) == [{"relation": "none", "subject": "a"}]
+
+
 def test_an_empty_spec_may_fail_as_something_may_run_around_it(read: Read) -> None:
     found = read(go('import . "github.com/onsi/ginkgo/v2"\nvar _ = It("is empty", func() {})\n'))["is empty"]
     assert found is not None

@@ -18,6 +18,7 @@ from testlist.languages.go.checks_verdict import TESTIFY_IMPORT, GoPassing
 from testlist.languages.go.facts_spec_calls import Names, read_call
 from testlist.languages.go.facts_specs import names_of
 from testlist.languages.go.facts_suites import receiver
+from testlist.languages.go.strip import readable
 from testlist.languages.go.vocabulary import EITHER, MEASURE, SPEC, TABLE
 from testlist.languages.go.vocabulary_checks import SHOENIG_PATHS
 from testlist.model import Facts
@@ -38,7 +39,7 @@ OUTPUT: Final = re.compile(r"//\s*(?:unordered )?output:", re.IGNORECASE)
 
 def extract(source: bytes, language: str) -> Facts:  # noqa: ARG001 - the interface has it
     """Read one file: a BodiesFact."""
-    root = parse(source, GO)
+    root = parse(readable(source), GO)
     imports, unit = imports_of(root), unit_of(root)
     shoenig = frozenset(name for name, path in imports.items() if path in SHOENIG_PATHS)
     file = _File(TESTIFY_IMPORT.search(source) is not None, shoenig)

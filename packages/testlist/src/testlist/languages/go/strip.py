@@ -23,10 +23,14 @@ SPECIFIED: Final = re.compile(
 VALUED: Final = re.compile(rb"\bnew\((?=[\"`'\d])")
 
 
+def readable(source: bytes) -> bytes:
+    """What the grammar reads: as long, and with every name but one as it is."""
+    return VALUED.sub(b"neW(", source) if b"new(" in source else source
+
+
 def stripped(source: bytes) -> bytes:
     """Leave out what no rule reads."""
-    if b"new(" in source:
-        source = VALUED.sub(b"neW(", source)
+    source = readable(source)
     telling = COMMENTED if b"func Example" in source else TELLING
     if SPECS.search(source) is not None:
         if telling is COMMENTED:
