@@ -15,8 +15,9 @@ WORD: Final = "test"
 
 
 class Attached(NamedTuple):
-    """One of them.  owner: the class; path: of the file that it is written in; suites: the class, if it is named there.
+    """A test that is put into a class.
 
+    owner: this class; path: of the file that it is written in; suites: the class, if it is named there.
     What a function puts into whatever class it is given is one test, where the function writes it.
     """
 

@@ -13,7 +13,10 @@ MORE: Final = "..."
 
 @dataclass(slots=True)
 class Statement:
-    """One of them.  cells: the first is empty where it is indented; line: 1-based; last: of its lines."""
+    """Cells of a line, and of those that continue it.
+
+    cells: the first is empty where it is indented; line: 1-based; last: of its lines.
+    """
 
     cells: list[str]
     line: int
