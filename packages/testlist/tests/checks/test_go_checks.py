@@ -111,3 +111,61 @@ def test_a_check_of_shoenig_test_has_what_is_expected_first(read: Read, statemen
     assert only(read(go(f"{imports}func TestA(t *testing.T) {{\n{statement}\n}}\n"))) == [check]
     own = go('import must "github.com/stretchr/testify/require"\nfunc TestA(t *testing.T) {\nmust.Len(t, a, 2)\n}\n')
     assert [one["subject"] for one in only(read(own))] == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("statement", "check"),
+    [
+        ("Expect(a).To(BeNumerically(`>=`, 2))", {"relation": "greater_equal", "expected": "2", "value": 2}),
+        ("Expect(a).To(BeNumerically(sign, 2))", {"relation": "custom", "expected": "BeNumerically(sign, 2)"}),
+        ("Expect(a).To(Not(BeNil()))", {"relation": "none", "negated": True}),
+        ("Expect(a).NotTo(Not(BeTrue()))", {"relation": "truthy"}),
+        ("Ω(a).ShouldNot(Succeed())", {"relation": "raises"}),
+        ("Expect(a).To(MatchError(io.EOF))", {"relation": "raises", "expected": "io.EOF"}),
+        ("ExpectWithOffset(1, a).To(HaveLen(2))", {"relation": "length", "expected": "2", "value": 2}),
+        ("Eventually(a).WithTimeout(b).Should(BeEmpty())", {"relation": "empty"}),
+        ("Eventually(ctx, a).Should(sort.BeSorted())", {"relation": "custom", "expected": "sort.BeSorted()"}),
+    ],
+)
+def test_a_matcher_is_read_as(read: Read, statement: str, check: dict[str, Any]) -> None:
+    source = (
+        f'import . "github.com/onsi/ginkgo/v2"\nvar _ = Describe("a", func() {{\nIt("b", func() {{ {statement} }})\n}})'
+    )
+    found = read(go(source))
+    assert only(found) == [{"subject": "a", **check}]
+    assert [one.cannot_fail for one in found.values() if one] == [None]
+
+
+def test_an_assertion_of_goconvey_is_read_in_the_innermost_group(read: Read) -> None:
+    source = """import . "github.com/smartystreets/goconvey/convey"
+func TestA(t *testing.T) {
+    Convey("given", t, func() {
+        Convey("then", func() { So(a, ShouldNotContain, b); So(a, ShouldBeSorted) })
+    })
+}
+"""
+    found = read(go(source))["then"]
+    assert found is not None
+    assert [(one["relation"], one.get("negated"), one.get("expected")) for one in found.checks] == [
+        ("contains", True, "b"), ("custom", None, None),
+    ]  # fmt: skip
+
+
+def test_a_value_of_new_does_not_cost_checks(read: Read) -> None:
+    found = read(go('func TestA(t *testing.T) { a := new("x"); assert.Nil(t, a) }'))
+    assert only(found) == [{"relation": "none", "subject": "a"}]
+
+
+def test_an_empty_spec_may_fail_as_something_may_run_around_it(read: Read) -> None:
+    found = read(go('import . "github.com/onsi/ginkgo/v2"\nvar _ = It("is empty", func() {})\n'))["is empty"]
+    assert found is not None
+    assert (found.checks, found.cannot_fail) == ((), None)
+
+
+def test_a_spec_has_the_checks_of_functions_that_it_calls(read: Read) -> None:
+    found = read(go("""import . "github.com/onsi/ginkgo/v2"
+func same(a, b int) { Expect(a).To(Equal(b)) }
+var _ = Describe("a", func() { DescribeTable("b", func(a int) { same(a, 1) }, Entry("c", 1)) })
+"""))["b"]  # fmt: skip
+    assert found is not None
+    assert [(one["relation"], one["by"]) for one in found.checks] == [("equal", "same")]

@@ -20,6 +20,7 @@ GO = {
     "suite_test.go": 'package m\nimport (\n"testing"\n"github.com/stretchr/testify/suite"\n)\ntype S struct { suite.Suite }\n'
     "func (s *S) TestOne() {}\nfunc TestS(t *testing.T) { suite.Run(t, new(S)) }\n",
     "more_test.go": "package m\nfunc (s *S) TestTwo() {}\n",
+    "b_test.go": 'package m\nimport . "github.com/onsi/ginkgo/v2"\nvar _ = Describe("b", func() { It("one", f) })\n',
 }
 CSHARP = {
     "T/T.csproj": '<Project Sdk="Microsoft.NET.Sdk"><ItemGroup><PackageReference Include="xunit" /></ItemGroup></Project>',
@@ -67,6 +68,11 @@ GHERKIN = {
     "features/b.feature": "Feature: B\n  Scenario: b\n    Given b\n",
 }
 BATS = {"test/a.bats": '@test "a" {\n  true\n}\n', "test/b.bats": '@test "b" {\n  true\n}\n'}
+ROBOT = {
+    "suites/__init__.robot": "*** Settings ***\nTest Tags    a\n",
+    "suites/a.robot": "*** Test Cases ***\nA\n    Log    x\n",
+    "b.robot": "*** Test Cases ***\nB\n    Log    x\n",
+}
 #: of other languages: files, what changes in one of them, and what is resolved for it; None: all of the language
 OTHERS: Mapping[str, tuple[Mapping[str, str], str, tuple[str, str], Collection[str] | None]] = {
     "php, a test": (PHP, "tests/CTest.php", ("testC", "testD"), {"tests/CTest.php"}),
@@ -85,6 +91,7 @@ OTHERS: Mapping[str, tuple[Mapping[str, str], str, tuple[str, str], Collection[s
     "php, another base": (PHP, "tests/CTest.php", ("PHPUnit\\Framework\\TestCase", "BaseCase"), None),
     "go, a function": (GO, "a_test.go", ("TestA", "TestB"), {"a_test.go"}),
     "go, a subtest of a suite": (GO, "more_test.go", ("{}", "{ s.Run(`x`, func() {}) }"), {"more_test.go"}),
+    "go, a spec": (GO, "b_test.go", ('"one"', '"two"'), {"b_test.go"}),
     "go, a method of a suite": (GO, "more_test.go", ("TestTwo", "TestThree"), None),
     "c#, a test": (CSHARP, "T/B.cs", ("Three", "Four"), {"T/B.cs"}),
     "c#, a test of a part": (CSHARP, "T/A2.cs", ("Two", "Four"), {"T/A.cs", "T/A2.cs", "T/Base.cs"}),
@@ -139,6 +146,13 @@ OTHERS: Mapping[str, tuple[Mapping[str, str], str, tuple[str, str], Collection[s
     "scala, nobody can make it": (SCALA, "src/test/scala/ASuite.scala", ("class A", "abstract class A"), None),
     "gherkin, a scenario": (GHERKIN, "features/b.feature", ("Scenario: b", "Scenario: c"), {"features/b.feature"}),
     "bats, a test": (BATS, "test/b.bats", ('"b"', '"c"'), {"test/b.bats"}),
+    "robot framework, a test": (ROBOT, "b.robot", ("B\n", "C\n"), {"b.robot"}),
+    "robot framework, what a folder says": (
+        ROBOT,
+        "suites/__init__.robot",
+        ("Tags    a", "Tags    robot:skip"),
+        {"suites/__init__.robot", "suites/a.robot"},
+    ),
     "elixir, another template": (ELIXIR, "test/support/data_case.ex", ("ExUnit.CaseTemplate", "GenServer"), None),
 }
 

@@ -5,7 +5,6 @@ from testlist.languages import language_of
 from testlist.languages.unread import CONVENTIONS, unread_language_of
 
 TESTS = {
-    "suites/a.robot": "Robot Framework",
     "lib/a_test.dart": "Dart",
     "AppTests/ShopTests.m": "Objective-C", "a/Shop.Tests.ps1": "PowerShell", "test/Shop.t.sol": "Solidity",
     "t/01-basic.t": "Perl", "tests/test_a.sh": "shell", "tests/testthat/test-a.R": "R",
@@ -29,7 +28,7 @@ def test_every_language_has_its_example() -> None:
     "path",
     ["lib/shop.ex", "lib/shop.exs", "main.c", "attest/a.c", "R/shop.R", "shop.sol", "install.sh",
      "latest.zig", "Shop.m", "lib/Shop.pm", ".robot", "feature", "src/Button.tsx",
-     "features/login.feature", "test/cli.bats", "src/test/scala/A.scala"],
+     "features/login.feature", "test/cli.bats", "suites/a.robot", "src/test/scala/A.scala"],
 )  # fmt: skip
 def test_what_is_no_test_is_not_counted(path: str) -> None:
     assert unread_language_of(path) is None

@@ -114,6 +114,15 @@ BOMBS = {
     "test/texts.bats": b"@test a {\n" + b"cat <<EOF\n" * 80_000 + b"EOF\n",
     "test/headings.bats": b"@test a {\ncat <<EOF\n" * 30_000 + b"EOF\n",
     "test/options.bats": b"bats_test_function " + b"--tags " * 120_000,
+    "suites/spaces.robot": b"*** Test Cases ***\na" + b" " * 900_000 + b"\xc2\xa0x\n| a" + b" " * 900_000 + b"x",
+    "suites/pipes.robot": b"*** Test Cases ***\n" + b"| " * 400_000 + b"\n| a" + b"\t \n..." * 100_000,
+    "suites/blocks.robot": b"*** Test Cases ***\na\n" + b"  IF  a\n" * 100_000 + b"* * *" * 10_000,
+    "specs_test.go": b'package a\nimport . "github.com/onsi/ginkgo/v2"\n' + b'var _ = Describe("a", func() {' * 30_000,
+    "tables_test.go": b'package a\nimport . "github.com/onsi/ginkgo/v2"\nvar _ = DescribeTable("a", '
+    + b'Entry("a", ' * 30_000,
+    "titles_test.go": b'package a\nimport . "github.com/onsi/ginkgo/v2"\nvar _ = It(' + b'"a" + ' * 100_000,
+    "conveys_test.go": b'package a\nimport . "github.com/smarty/goconvey/convey"\nfunc TestA(t *testing.T) {'
+    + b'Convey("a", func() {' * 30_000,
     "IfTests.swift": b"#if a\nfunc testA() {}\n" * 20_000,
     "suites_test.go": b'package a\nimport "github.com/stretchr/testify/suite"\nvar x = ' + b"suite.Run(t, " * 40_000,
     "spec/brackets_spec.rb": b"x = " + b"[" * 50_000,

@@ -16,6 +16,7 @@ from testlist.languages.javascript.language import JAVASCRIPT
 from testlist.languages.jvm.language import JVM
 from testlist.languages.php.language import PHP
 from testlist.languages.python.language import PYTHON
+from testlist.languages.robot.language import ROBOT
 from testlist.languages.ruby.language import RUBY
 from testlist.languages.rust.language import RUST
 from testlist.languages.scala.language import SCALA
@@ -23,7 +24,9 @@ from testlist.languages.swift.language import SWIFT
 from testlist.model import Facts, FactsByPath
 
 #: the first whose frameworks read a configuration file decides on its format
-LANGUAGES: Final = (PYTHON, JAVASCRIPT, GO, CSHARP, PHP, CPP, SWIFT, RUST, RUBY, ELIXIR, JVM, SCALA, GHERKIN, BATS)
+LANGUAGES: Final = (
+    PYTHON, JAVASCRIPT, GO, CSHARP, PHP, CPP, SWIFT, RUST, RUBY, ELIXIR, JVM, SCALA, GHERKIN, BATS, ROBOT,
+)  # fmt: skip
 
 #: language id -> its syntax
 SYNTAXES: Final[dict[str, Syntax]] = {syntax.id: syntax for one in LANGUAGES for syntax in one.syntaxes}

@@ -25,7 +25,6 @@ CONVENTIONS: Final[dict[str, tuple[str, str]]] = {
     "Perl": ("t", r""),
     "PowerShell": ("ps1", r"\.[Tt]ests\.ps1$"),
     "R": ("r R", r"(^|/)tests/(.*/)?test[-_.][^/]*$"),
-    "Robot Framework": ("robot", r""),
     "shell": ("sh", r"(^|/)test[-_][^/]*$|[-_](test|spec)\.sh$"),
     "Solidity": ("sol", r"\.t\.sol$"),
     "Visual Basic": ("vb", r"Tests?\.vb$"),

@@ -9,17 +9,20 @@ REFERENCES: Final = frozenset({"PackageReference", "Reference", "package", "Glob
 #: patterns of files that are kept; every file is matched with each
 PATTERNS: Final = 500
 KEYS: Final = {"ProjectReference": "projects", "Using": "usings", "Compile": "compiled"}
+#: files of one file that it is built on
+IMPORTS: Final = 50
 
 
 def extract(source: bytes, language: str) -> Facts:  # noqa: ARG001 - the interface has it
     """Read a project, a props or targets file, or packages.config.  Raises: ValueError and its kin."""
-    data: dict[str, Any] = {"packages": [], "projects": [], "usings": [], "compiled": [], "removed": []}
+    data: dict[str, Any] = {"packages": [], "projects": [], "usings": [], "compiled": [], "removed": [], "imports": []}
     for element in elements(source):
         _note(element, data)
     if not data["removed"]:  # files below the project are compiled anyway
         data["compiled"] = [one for one in data["compiled"] if one.startswith("../")]
     for patterns in (data["compiled"], data["removed"]):
         del patterns[PATTERNS:]
+    del data["imports"][IMPORTS:]
     return {"data": {key: value for key, value in data.items() if value or value is False}}
 
 
@@ -30,6 +33,8 @@ def _note(element: Element, data: dict[str, Any]) -> None:
         data["packages"].append((included or values.get("id", "")).partition(",")[0].strip().lower())
     elif element.name in KEYS and included:
         data[KEYS[element.name]].append(included.replace("\\", "/"))
+    elif element.name == "Import" and "Sdk" not in values and not _conditional(element):
+        data["imports"].append(values.get("Project", "").replace("\\", "/"))
     elif element.name == "Project" and "Sdk" in values:
         data["packages"].append(values["Sdk"].partition("/")[0].lower())
     elif element.name == "IsTestProject" and not _conditional(element):

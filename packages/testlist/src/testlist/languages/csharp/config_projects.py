@@ -13,6 +13,10 @@ from testlist.project import Project, folder_of, joined
 PROJECT: Final = ".csproj"
 ADDED: Final = ("Directory.Build.props", "Directory.Build.targets")
 LISTED: Final = "packages.config"
+#: files that projects may be built on, how these name their own folder, and how many of them are followed
+SHARED: Final = (".props", ".targets")
+HERE: Final = "$(MSBuildThisFileDirectory)"
+MOST_IMPORTS: Final = 30
 #: packages whose presence makes a project one of tests
 PACKAGES: Final = re.compile(
     r"(nunit|xunit|mstest|tunit|fscheck\.[nx]unit|microsoft\.net\.test\.sdk|microsoft\.testing\."
@@ -34,7 +38,7 @@ STEPS: Final = 4
 def config_language(path: str) -> str | None:
     """`msbuild` for the files read here."""
     name = path.rpartition("/")[2]
-    return "msbuild" if name.endswith(PROJECT) or name in ADDED or name == LISTED else None
+    return "msbuild" if name.endswith((PROJECT, *SHARED)) or name == LISTED else None
 
 
 @dataclass(slots=True)
@@ -49,15 +53,16 @@ class FolderSettings:
     test: bool | None = None
     runs: bool = False  # by a runner in the repository
 
-    def add(self, data: Any, folder: str) -> None:
-        """Take in one file."""
+    def add(self, data: Any, folder: str, here: str | None = None) -> None:
+        """Take in one file.  folder: that its paths begin from; here: its own, if that is another one."""
         known = data if isinstance(data, dict) else {}
         self.packages.update(known.get("packages", ()))
         self.usings.update(known.get("usings", ()))
-        self.references += [joined(folder, one) for one in known.get("projects", ())]
+        self.references += [placed(one, folder, folder if here is None else here) for one in known.get("projects", ())]
         stems = [one.rpartition("/")[2].removesuffix(PROJECT) for one in known.get("projects", ())]
         self.runs = self.runs or any(map(RUNNERS.match, stems))
-        self.test = known.get("test", self.test)
+        if here is None or known.get("test"):  # a library of tests is read for those who inherit from it
+            self.test = known.get("test", self.test)
 
     def remove(self, data: Any, folder: str) -> None:
         """Note what one project does not compile."""
@@ -101,10 +106,25 @@ class DotnetProjects:
             if name.endswith(PROJECT):
                 found.setdefault(folder, FolderSettings()).names.append(name.removesuffix(PROJECT))
                 found[folder].add(self.project.data(path), folder)
+                for imported in self.imported(path):
+                    found[folder].add(self.project.data(imported), folder, folder_of(imported))
                 found[folder].remove(self.project.data(path), folder)
         for folder, settings in found.items():
             settings.add(self.project.data(f"{folder}/{LISTED}" if folder else LISTED), folder)
         return found
+
+    def imported(self, path: str) -> Iterator[str]:
+        """Files of the repository that a project file is built on, by paths that are written there."""
+        todo, seen = [path], {path}
+        while todo and len(seen) <= MOST_IMPORTS:
+            one = todo.pop(0)
+            data, folder = self.project.data(one), folder_of(one)
+            named = data.get("imports", ()) if isinstance(data, dict) else ()
+            places = dict.fromkeys(placed(other, folder, folder) for other in named)
+            new = [place for place in places if place in self.project.configs and place not in seen]
+            yield from new
+            seen.update(new)
+            todo += new
 
     @cached_property
     def linked(self) -> dict[str, str]:
@@ -187,6 +207,11 @@ class DotnetProjects:
             settings = [self.own[one] for one in reached if one in self.own]
             yield from settings
             reached = sorted({folder_of(path) for one in settings for path in one.references})
+
+
+def placed(path: str, folder: str, here: str) -> str:
+    """A path as MSBuild files write it, from the root.  folder: that it begins from; here: of the file itself."""
+    return joined(here, path.removeprefix(HERE)) if path.startswith(HERE) else joined(folder, path)
 
 
 def testlike(path: str) -> bool:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from itertools import islice
+from itertools import chain, islice
 from typing import Final, NamedTuple
 
 from tree_sitter import Node
@@ -12,9 +12,14 @@ from testlist.kit.checking import Reading, made
 from testlist.kit.passing import settle, standing
 from testlist.languages.go.checks_conditions import STRINGS, arguments, called, fails, literal, name_of
 from testlist.languages.go.checks_failures import GoFailures
-from testlist.languages.go.checks_names import declared, embedded, imports_of, receiver_name, unit_of
+from testlist.languages.go.checks_gomega import matched
+from testlist.languages.go.checks_names import declared, embedded, imported, imports_of, receiver_name, unit_of
 from testlist.languages.go.checks_verdict import TESTIFY_IMPORT, GoPassing
+from testlist.languages.go.facts_spec_calls import Names, read_call
+from testlist.languages.go.facts_specs import names_of
 from testlist.languages.go.facts_suites import receiver
+from testlist.languages.go.strip import readable
+from testlist.languages.go.vocabulary import EITHER, MEASURE, SPEC, TABLE
 from testlist.languages.go.vocabulary_checks import SHOENIG_PATHS
 from testlist.model import Facts
 from testlist.sandbox.syntax import line, named, parse, text
@@ -22,6 +27,8 @@ from testlist.sandbox.syntax import line, named, parse, text
 GO: Final = "go"
 #: what a test is given
 HANDLE: Final = "*testing.T"
+#: calls of specs that have a body of their own
+TESTS: Final = frozenset({SPEC, TABLE, MEASURE, EITHER})
 #: deeper trees are given up
 DEEPEST: Final = 400
 #: subtests in subtests that are read
@@ -32,11 +39,12 @@ OUTPUT: Final = re.compile(r"//\s*(?:unordered )?output:", re.IGNORECASE)
 
 def extract(source: bytes, language: str) -> Facts:  # noqa: ARG001 - the interface has it
     """Read one file: a BodiesFact."""
-    root = parse(source, GO)
+    root = parse(readable(source), GO)
     imports, unit = imports_of(root), unit_of(root)
     shoenig = frozenset(name for name, path in imports.items() if path in SHOENIG_PATHS)
     file = _File(TESTIFY_IMPORT.search(source) is not None, shoenig)
-    functions = list(islice(_functions(root, file), MOST_FUNCTIONS))
+    every = chain(_functions(root, file), _specs(root, names_of(imported(root)), file))
+    functions = list(islice(every, MOST_FUNCTIONS))
     found: BodiesFact = {"functions": functions, "imports": {**imports, "": unit}, "unit": unit}
     types: dict[str, list[str]] = {
         owner: [] for one in functions if (owner := one["name"].rpartition(".")[0]).isidentifier()
@@ -69,6 +77,19 @@ def _functions(root: Node, file: _File) -> Iterator[BodyFact]:
         yield from _subtests(block, 0, NESTED, file)
 
 
+def _specs(root: Node, names: Names, file: _File) -> Iterator[BodyFact]:
+    """The functions that specs of Ginkgo and GoConvey are given, by their titles; what runs around them may fail."""
+    todo = [(root, 0, NESTED)] if names.ginkgo or names.goconvey else []
+    while todo:
+        node, depth, nested = todo.pop()
+        call = read_call(node, names) if node.type == "call_expression" else None
+        if call is not None and call.role in TESTS and call.body is not None:
+            yield _body(node, node, call.title, "", file, function=call.body, settles=False)
+            nested = nested - 1 if call.role == EITHER else 0
+        if depth < DEEPEST and nested:
+            todo += [(child, depth + 1, nested) for child in reversed(list(named(node)))]
+
+
 def _handle(function: Node) -> str:
     """What a function calls the `*testing.T` that is all it takes; empty if it takes anything else."""
     taken = list(named(function.child_by_field_name("parameters")))
@@ -91,12 +112,20 @@ def _subtests(node: Node, depth: int, nested: int, file: _File) -> Iterator[Body
 
 
 def _body(
-    node: Node, head: Node, name: str, handle: str, file: _File, *, function: Node | None = None, itself: str = ""
+    node: Node,
+    head: Node,
+    name: str,
+    handle: str,
+    file: _File,
+    *,
+    function: Node | None = None,
+    itself: str = "",
+    settles: bool = True,
 ) -> BodyFact:
     """One function.
 
     handle: what it calls its `*testing.T`; node: with what it is given to; function: itself, if that is another node;
-    itself: the name of what a method is called on.
+    itself: the name of what a method is called on; settles: whether it may say that the body cannot fail.
     """
     reading, block = Reading(), (function or node).child_by_field_name("body")
     names = {name for one in named(node.child_by_field_name("parameters")) for name in declared(one)}
@@ -107,7 +136,8 @@ def _body(
     statements = [one for child in named(block) for one in named(child)]
     is_compared = OUTPUT.search(text(block)) is not None
     # a suite may set up
-    if handle or not (statements or node.type == "method_declaration" or is_compared):
+    is_empty = not (statements or node.type == "method_declaration" or is_compared)
+    if settles and (handle or is_empty):
         passing = GoPassing(handle, testify=file.testify)
         settle(found, passing.verdict(statements, standing(reading.checks)))
     return found
@@ -129,7 +159,7 @@ def _walk(
     for check in failures.checks(node):
         reading.add(check)
     if node.type == "call_expression":
-        if (found := called(node, shoenig)) is not None:
+        if (found := called(node, shoenig) or matched(node)) is not None:
             reading.add(found)
         elif node.id in failures.covered:
             pass

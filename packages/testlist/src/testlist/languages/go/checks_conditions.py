@@ -1,4 +1,4 @@
-"""Checks as Go writes them: a condition under which a test fails, and calls of testify, Gomega and gocheck."""
+"""Checks as Go writes them: a condition under which a test fails, and calls of testify and gocheck."""
 
 import re
 from collections.abc import Collection, Iterator
@@ -11,9 +11,6 @@ from testlist.kit.checking import NOTHING, at, made, said, whole
 from testlist.languages.go.vocabulary_checks import (
     CHECKERS,
     FAILS,
-    GOMEGA,
-    LINKS,
-    MATCHERS,
     OPERATORS,
     OPPOSITES,
     SHOENIG,
@@ -94,8 +91,8 @@ def _true(node: Node | None, where: int, *, negated: bool) -> CheckFact:
 
 
 def called(call: Node, shoenig: Collection[str] = ()) -> CheckFact | None:
-    """The check that a call of a library is; None if it is none.  shoenig: names of packages of shoenig/test."""
-    return _testify(call, shoenig) or _gomega(call) or _gocheck(call)
+    """The check that a call of such a library is; None if it is none.  shoenig: names of packages of shoenig/test."""
+    return _testify(call, shoenig) or _gocheck(call)
 
 
 def _testify(call: Node, shoenig: Collection[str]) -> CheckFact | None:
@@ -120,35 +117,6 @@ def _testify(call: Node, shoenig: Collection[str]) -> CheckFact | None:
     given = given[1:] if is_function else given
     subject, expected = at(given, meaning.subject), at(given, meaning.expected)
     return made(line(call), meaning.relation, subject, expected, negated=meaning.negated, literal=literal)
-
-
-def _gomega(call: Node) -> CheckFact | None:
-    """`Expect(a).To(Equal(b))`, `Expect(a).NotTo(HaveOccurred())`."""
-    function = call.child_by_field_name("function")
-    if function is None or function.type != "selector_expression":
-        return None
-    link, begun = text(function.child_by_field_name("field")), function.child_by_field_name("operand")
-    if link not in LINKS or begun is None or begun.type != "call_expression":
-        return None
-    if name_of(begun).rpartition(".")[2] not in GOMEGA:
-        return None
-    matcher = next(iter(arguments(call)), None)
-    meaning = (
-        MATCHERS.get(name_of(matcher).rpartition(".")[2])
-        if matcher is not None and matcher.type == "call_expression"
-        else None
-    )
-    subject = next(iter(arguments(begun)), None)
-    if meaning is None or matcher is None:
-        return made(line(call), "custom", subject, matcher, negated=LINKS[link], literal=literal)
-    return made(
-        line(call),
-        meaning.relation,
-        subject,
-        at(arguments(matcher), meaning.expected),
-        negated=LINKS[link] != meaning.negated,
-        literal=literal,
-    )
 
 
 def _gocheck(call: Node) -> CheckFact | None:

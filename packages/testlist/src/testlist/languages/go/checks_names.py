@@ -27,11 +27,18 @@ def unit_of(root: Node) -> str:
 def imports_of(root: Node) -> dict[str, str]:
     """Name of a package -> its path."""
     found: dict[str, str] = {}
-    for spec in _specs(root):
-        path = text(spec.child_by_field_name("path"))[1:-1]
-        name = text(spec.child_by_field_name("name")) or VERSION.sub("", path).rpartition("/")[2]
+    for name, path in imported(root):
         if len(found) < MOST_IMPORTS:
             found[name] = path
+    return found
+
+
+def imported(root: Node) -> list[tuple[str, str]]:
+    """Name and path of every import; a name may be a dot, several times."""
+    found: list[tuple[str, str]] = []
+    for spec in _specs(root):
+        path = text(spec.child_by_field_name("path"))[1:-1]
+        found.append((text(spec.child_by_field_name("name")) or VERSION.sub("", path).rpartition("/")[2], path))
     return found
 
 

@@ -9,6 +9,7 @@ from typing import Final
 from tree_sitter import Node
 
 from testlist.languages.go.facts_output import has_output
+from testlist.languages.go.facts_specs import specs
 from testlist.languages.go.facts_statements import read
 from testlist.languages.go.facts_suites import receiver, suites
 from testlist.languages.go.shape import FunctionFact, GoFacts, MethodFact
@@ -35,6 +36,7 @@ def extract(source: bytes, language: str) -> Facts:
         "functions": [fact for node in by_type["function_declaration"] for fact in _function(node, whole=True)],
         "methods": [_method(node, fact) for node in methods for fact in _function(node, whole=False)],
         **suites(by_type, imports),
+        **specs(top, imports),
         "constrained": any(CONSTRAINT.match(text(node)) for node in _head(top)),
     }
     return {key: value for key, value in facts.items() if value or key in ("testing", "functions")}

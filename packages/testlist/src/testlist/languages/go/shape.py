@@ -70,7 +70,35 @@ class SuiteFacts(TypedDict, total=False):
     helpers: list[str]
 
 
-class GoFacts(SuiteFacts, total=False):
+class SpecFact(TypedDict):
+    """A call of Ginkgo or GoConvey that declares a test, or a group of them.
+
+    role: see `vocabulary`.  made: at run time, perhaps several times; when: a condition decides; skip: its body skips.
+    cases: entries of a table; inner: what stands in it; function: around it.
+    """
+
+    role: str
+    title: str
+    line: int
+    column: int
+    end: int
+    status: NotRequired[str]
+    made: NotRequired[bool]
+    when: NotRequired[bool]
+    skip: NotRequired[bool]
+    cases: NotRequired[int]
+    inner: NotRequired[list["SpecFact"]]
+    function: NotRequired[str]
+
+
+class SpecFacts(TypedDict, total=False):
+    """Calls of Ginkgo and of GoConvey that stand in no other."""
+
+    specs: list[SpecFact]
+    conveys: list[SpecFact]
+
+
+class GoFacts(SuiteFacts, SpecFacts, total=False):
     """One file; of its lists only `testing` and `functions` stand there when they are empty.
 
     testing: names bound to package testing; constrained: it has a build constraint.

@@ -1,4 +1,4 @@
-"""Names of checks in Go: what ends a test, and the functions of testify, Gomega and gocheck."""
+"""Names of checks in Go: what ends a test, and the functions of testify and gocheck."""
 
 from typing import Final, NamedTuple
 
@@ -91,30 +91,6 @@ SHOENIG: Final[dict[str, Meaning]] = {
 }
 #: and those that fail the test whatever they are given
 TESTIFY_FAILS: Final = frozenset({"Fail", "Failf", "FailNow", "FailNowf"})
-#: what begins a check of Gomega, and the links that hold its matcher -> whether they turn it
-GOMEGA: Final = frozenset({"Expect", "Eventually", "Consistently", "Ω"})
-LINKS: Final = {"To": False, "Should": False, "ToNot": True, "NotTo": True, "ShouldNot": True}
-MATCHERS: Final[dict[str, Meaning]] = {
-    **dict.fromkeys(
-        ("Equal", "BeEquivalentTo", "BeIdenticalTo", "ConsistOf", "MatchJSON"), Meaning("equal", expected=0)
-    ),
-    **dict.fromkeys(
-        ("ContainElement", "ContainElements", "ContainSubstring", "HaveKey"), Meaning("contains", expected=0)
-    ),
-    "BeNil": Meaning("none"),
-    "BeTrue": Meaning("truthy"),
-    "BeFalse": Meaning("truthy", True),
-    "BeEmpty": Meaning("empty"),
-    "BeZero": Meaning("empty"),
-    "HaveLen": Meaning("length", expected=0),
-    "HaveOccurred": Meaning("raises"),
-    "Succeed": Meaning("raises", True),
-    "MatchError": Meaning("raises", expected=0),
-    "Panic": Meaning("raises"),
-    "MatchRegexp": Meaning("matches", expected=0),
-    "HavePrefix": Meaning("starts_with", expected=0),
-    "HaveSuffix": Meaning("ends_with", expected=0),
-}
 #: of gocheck: `c.Assert(value, Equals, wanted)`
 CHECKERS: Final[dict[str, tuple[str, bool]]] = {
     **dict.fromkeys(("Equals", "DeepEquals"), ("equal", False)), "IsNil": ("none", False), "NotNil": ("none", True),

@@ -19,6 +19,12 @@ NAME: Final = re.compile(r"^Test|Tests?$|TestCase$|Spec$|Specification$|IT$|ITCa
 #: folders that hold tests, by name
 FOLDER: Final = re.compile(r"(?i)test|^(it|spec|specs|e2e|integration|functional|acceptance)$")
 
+#: source sets of Kotlin that no JVM runs, as `src/jsTest/` and `native/test/`
+ALONE: Final = re.compile(
+    r"(?:^|/)(?:js|jsAndWasm\w*|wasm|wasmJs|wasmWasi|web|nonJvm|native[A-Z]?\w*|androidNative\w*|posix|nix|mingw\w*|windows"
+    r"|(?:apple|darwin|macos|ios|tvos|watchos|linux)(?:X64|X86|Arm\w*|Simulator\w*)?)(?:Test|/test)/"
+)
+
 
 def is_candidate(path: str) -> bool:
     """Whether a file lies among tests or is named like one; not what a build packs into a product, nor resources."""
@@ -125,7 +131,12 @@ class Resolver:
                 yield hit
 
     def kotlin_test(self, path: str) -> str:
-        """What kotlin.test stands for where a file lies: the nearest build file that speaks of a runner decides."""
+        """What kotlin.test stands for where a file lies: the nearest build file that speaks of a runner decides.
+
+        It stands for itself in source sets that no JVM runs: JavaScript's and the native runner know no JUnit.
+        """
+        if ALONE.search(path):
+            return "kotlin-test"
         folder = folder_of(path)
         while True:
             said = self.runners.get(folder)

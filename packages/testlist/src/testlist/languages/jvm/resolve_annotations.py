@@ -37,8 +37,12 @@ SKIPS: Final = {
 }
 #: the same by their last word, for names that no import explains
 SKIP_WORDS: Final = {name.rpartition(".")[2]: status for name, status in SKIPS.items()}
-#: annotations under which a condition decides; the extensions of many libraries are called like JUnit's own
-CONDITION: Final = re.compile(r"(?:Enabled|Disabled)(?:If|On|For|In|When|Unless)(?![a-z])|(?:Requires|IgnoreIf)$")
+#: annotations under which a condition decides; the extensions of many libraries are called like JUnit's own, and those
+#: that a project expects and that are kotlin.test's `Ignore` on one platform like `NoJs` or `IgnoreOnNative`
+CONDITION: Final = re.compile(
+    r"(?:Enabled|Disabled)(?:If|On|For|In|When|Unless)(?![a-z])|(?:Requires|IgnoreIf)$"
+    r"|(?:No|Ignore|Disable|Skip)(?:On|In)?(?:J[sS]|J[vV][mM]|Native|Wasm(?:Js|Wasi)?|Android|I[oO][sS]|Apple|Posix)$"
+)
 CONFIGURING: Final = frozenset(
     {"BeforeSuite", "AfterSuite", "BeforeTest", "AfterTest", "BeforeGroups", "AfterGroups", "BeforeClass", "AfterClass",
      "BeforeMethod", "AfterMethod", "DataProvider", "Factory", "Configuration", "ObjectFactory", "Parameters"}

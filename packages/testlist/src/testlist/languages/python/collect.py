@@ -7,12 +7,13 @@ from typing import Final, NamedTuple
 
 from testlist.kit import rows
 from testlist.languages.python import resolve_marks
+from testlist.languages.python.collect_attached import Attaching
 from testlist.languages.python.resolve_classes import Class, Classes
 from testlist.languages.python.resolve_factories import Makers
 from testlist.languages.python.resolve_marks import Marks
 from testlist.languages.python.resolve_names import Found, Names
 from testlist.languages.python.resolve_scenarios import Scenarios
-from testlist.languages.python.shape import Binding, DefItem, SetItem
+from testlist.languages.python.shape import AttachItem, Binding, DefItem, SetItem
 from testlist.model import Test
 
 #: a class with one of these is not collected
@@ -56,7 +57,7 @@ class Hit(NamedTuple):
     framework: str
     path: str
     outer: tuple[str, ...]
-    item: DefItem | SetItem
+    item: DefItem | SetItem | AttachItem
     name: str
     marks: Marks
 
@@ -88,6 +89,7 @@ class Collector:
     classes: Classes = field(init=False)
     makers: Makers = field(init=False)
     scenarios: Scenarios = field(init=False)
+    attaching: Attaching = field(init=False)
     entered: set[int] = field(default_factory=set)  # classes met below one of a module's own
 
     def __post_init__(self) -> None:
@@ -95,6 +97,7 @@ class Collector:
         self.classes = Classes(self.names)
         self.makers = Makers(self.names)
         self.scenarios = Scenarios(self.names)
+        self.attaching = Attaching(self.names, self.makers, self.classes)
 
     def module(self, path: str) -> Iterator[Hit]:
         """Tests a run of this file would have."""
@@ -110,6 +113,16 @@ class Collector:
             elif not refused(self.names.table(path), f"{name}.__test__"):
                 yield from self._named(name, meaning, outer)
         yield from self._made(path, outer)
+        yield from self._attached(path, outer)
+
+    def _attached(self, path: str, outer: Marks) -> Iterator[Hit]:
+        """Tests that `setattr` puts into classes: each made at run time, where that is written."""
+        for one, written, suites, item in self.attaching.of(path):
+            name = one.item["name"]
+            by = CASE_BY if self.is_case(one) else PLAIN_BY if self.rules.is_class(name) else ""
+            if by and not self.rules.library:
+                marks = outer | resolve_marks.own(self.names, one.path, one.item) | Marks(dynamic=True, cases=0)
+                yield Hit(by, written, suites, item, item["name"], marks)
 
     def _made(self, path: str, outer: Marks) -> Iterator[Hit]:
         """Tests of classes that a call puts into the module: `globals().update(Builder.cases())`."""

@@ -8,6 +8,7 @@ from typing import Final
 
 from tree_sitter import Node
 
+from testlist.languages.python.facts_attached import attach, attached, handed, parameters
 from testlist.languages.python.facts_factories import makes
 from testlist.languages.python.facts_hooks import HOOKS, gives
 from testlist.languages.python.facts_skipping import skips
@@ -40,7 +41,10 @@ LEFT: Final = ("SkipTest", "skip.Exception")
 
 def extract(source: bytes, language: str) -> Facts:
     """Read one file: {"body": items}."""
-    return {"body": list(_body(parse(stripped(source), language)))}
+    body = list(_body(parse(stripped(source), language)))
+    if not any("attaches" in item for item in body):
+        body = [item for item in body if item["k"] != "call" or "." in item["head"]]  # the others lead nowhere
+    return {"body": body}
 
 
 def _body(block: Node | None, *, maybe: bool = False, loop: bool = False, other: bool = False) -> Iterator[Item]:
@@ -114,6 +118,8 @@ def _function(node: Node, marks: list[Mark]) -> DefItem:
         item["marks"] = marks
     if b"return" in (node.text or b""):
         _handing(item, node)
+    if b"setattr(" in (node.text or b"") and (some := attached(node)):
+        item["attaches"], item["takes"] = some, parameters(node)
     if item["name"] in HOOKS and (hooked := gives(node)):
         item["gives"] = hooked
     return item
@@ -168,7 +174,7 @@ def _class(node: Node, marks: list[Mark]) -> ClassItem:
         "column": column(node),
         "end": end_line(node),
         "bases": [dotted for base in bases if (dotted := dotted_of(base))],
-        "body": list(_body(node.child_by_field_name("body"))),
+        "body": [item for item in _body(node.child_by_field_name("body")) if item["k"] not in ("attach", "call")],
     }
     if marks:
         item["marks"] = marks
@@ -205,6 +211,8 @@ def _expression(node: Node | None) -> Iterator[Item]:
         yield MadeItem(k="made", values=[mark for child in given for mark in marks_of(child)])
     elif node.type == "call" and dotted_of(node).endswith("importorskip"):
         yield SkipItem(k="skip", maybe=True)
+    elif node.type == "call" and (item := attach(node) or handed(node)) is not None:
+        yield item
 
 
 def _assignment(node: Node) -> Iterator[Item]:

@@ -39,7 +39,8 @@ class DefItem(Branch, Named):
 
     returns: heads of what it returns, as it may be a decorator; built: classes that it writes and returns; makes: what
     it returns that may be a function: its own, or the dotted name of something else that it calls for one; skips: how
-    it skips as a decorator (see facts_skipping); gives: of a hook; feature: a feature file that a decorator is given.
+    it skips as a decorator (see facts_skipping); gives: of a hook; feature: a feature file that a decorator is given;
+    attaches: what it puts into classes, with the names of what it takes.
     """
 
     k: Literal["def"]
@@ -50,6 +51,8 @@ class DefItem(Branch, Named):
     skips: NotRequired[str]
     gives: NotRequired[list[Giving]]
     feature: NotRequired[str]
+    attaches: NotRequired[list["AttachItem"]]
+    takes: NotRequired[list[str]]
 
 
 class ClassItem(Branch, Named):
@@ -116,7 +119,28 @@ class MadeItem(Branch):
     values: list[Mark]
 
 
-Item = DefItem | ClassItem | SetItem | ImportItem | StarItem | DelItem | SkipItem | MadeItem
+class AttachItem(Branch, Named):
+    """`setattr(owner, name, head(…))`.  head: empty for a function that is written there; called: as of a SetItem."""
+
+    k: Literal["attach"]
+    owner: str
+    head: str
+    called: NotRequired[int]
+
+
+class CallItem(Branch):
+    """A call of a module that is given a class.
+
+    given: what it is given, empty for a text that names no test; tells: it speaks of tests.
+    """
+
+    k: Literal["call"]
+    head: str
+    given: list[str]
+    tells: bool
+
+
+Item = DefItem | ClassItem | SetItem | ImportItem | StarItem | DelItem | SkipItem | MadeItem | AttachItem | CallItem
 #: what gives a name a meaning
 Binding = DefItem | ClassItem | SetItem | ImportItem
 

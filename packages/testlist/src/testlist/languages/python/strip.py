@@ -36,6 +36,8 @@ def _pattern() -> re.Pattern[bytes]:
 SCAN: Final = _pattern()
 FIRST: Final = re.compile(BLANK + rb"(?P<indent>[ \t]++)")
 FOLLOWING: Final = re.compile(BLANK + rb"(?P<indent>[ \t\r\f]*+)")
+#: what puts tests into a class, unlike a method of this name
+SETS: Final = re.compile(rb"(?<![.\w])setattr\(")
 HOOK: Final = re.compile(rb"def\s+pytest_(?:collection_modifyitems|itemcollected)\b")
 #: statements whose function is kept, and functions in it, which count if it returns them
 TELLING: Final = re.compile(
@@ -71,6 +73,8 @@ def stripped(source: bytes) -> bytes:
 
 def is_telling(source: bytes, start: int, end: int, indent: bytes) -> bool:
     """Whether a statement of the body itself may give or write a class, or a decorator, or any gives a function."""
+    if SETS.search(source, start, end) is not None:
+        return True
     functions = set()
     for found in TELLING.finditer(source, start, end):
         if found["def"]:

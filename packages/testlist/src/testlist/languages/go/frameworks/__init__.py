@@ -3,6 +3,6 @@
 from typing import Final
 
 from testlist.interface import Framework
-from testlist.languages.go.frameworks import gotesting
+from testlist.languages.go.frameworks import ginkgo, goconvey, gotesting
 
-FRAMEWORKS: Final[tuple[Framework, ...]] = (gotesting.GO_TESTING,)
+FRAMEWORKS: Final[tuple[Framework, ...]] = (gotesting.GO_TESTING, ginkgo.GINKGO, goconvey.GOCONVEY)

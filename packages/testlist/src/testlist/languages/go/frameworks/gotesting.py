@@ -10,25 +10,16 @@ from typing import Final
 
 from testlist.kit.scope import DeclaredFramework, DefaultScope, Growing
 from testlist.languages.go.collect import FRAMEWORK, tests
-from testlist.languages.go.config_modules import MANIFEST, Packages
+from testlist.languages.go.config_modules import Packages
 from testlist.languages.go.language import GO
 from testlist.languages.go.resolve import Resolver, Type, is_test
+from testlist.languages.go.scope import config_language, is_constrained, is_test_file
 from testlist.languages.go.shape import FunctionFact, GoFacts, shape
 from testlist.model import FactsByPath, Test
 from testlist.project import Project, folder_of
 
 #: what a test is: kind of a function -> (kind of its row, the type of its one parameter); examples say what they print
 KINDS: Final = {"Test": ("test", "T"), "Benchmark": ("benchmark", "B"), "Fuzz": ("fuzz", "F")}
-#: what a file of tests is called, and folders and beginnings of names that the go tool leaves out
-FILES: Final = "_test.go"
-IGNORED: Final = frozenset({"testdata", "vendor"})
-HIDDEN: Final = ("_", ".")
-#: systems and processors that the end of a file's name confines it to
-PLATFORMS: Final = frozenset(
-    {"aix", "android", "darwin", "dragonfly", "freebsd", "illumos", "ios", "js", "linux", "netbsd", "openbsd", "plan9",
-     "solaris", "wasip1", "windows", "386", "amd64", "arm", "arm64", "loong64", "mips", "mips64", "mips64le", "mipsle",
-     "ppc64", "ppc64le", "riscv64", "s390x", "wasm"}
-)  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -47,8 +38,7 @@ class GoScope(DefaultScope):
 
     def wants(self, path: str) -> bool:
         """`_test.go`, outside folders and files the go tool leaves out."""
-        parts = path.split("/")
-        return path.endswith(FILES) and not any(part.startswith(HIDDEN) for part in parts) and IGNORED.isdisjoint(parts)
+        return is_test_file(path)
 
     def learnt(self, facts: FactsByPath) -> Resolver:
         """The suites of what has been read."""
@@ -95,17 +85,6 @@ def kind_of(function: FunctionFact, testing: Sequence[str]) -> str | None:
     allowed = {f"*{letter}" if name == "." else f"*{name}.{letter}" for name in testing}
     one = function["parameters"]
     return kind if len(one) == 1 and one[0] in allowed and not function["result"] else None
-
-
-def is_constrained(path: str, facts: GoFacts) -> bool:
-    """Whether a constraint, in the file or in its name, decides if a file is built."""
-    _, underscore, last = path.removesuffix(".go").removesuffix("_test").rpartition("/")[2].rpartition("_")
-    return "constrained" in facts or (underscore != "" and last in PLATFORMS)
-
-
-def config_language(path: str) -> str | None:
-    """The files that give modules their paths."""
-    return MANIFEST if path.rpartition("/")[2] == MANIFEST else None
 
 
 #: the name of its files belongs to it alone
