@@ -55,8 +55,8 @@ class Attempt(NamedTuple):
 class Failures:
     """The failures of one body.
 
-    covered: ids of calls that fail the test, and of which a check says when; dropping: types of which a failed check is
-    one, so that a `catch` without statements forgets it.
+    covered: ids of calls that fail the test, and of which a check says when, and of branches beside them, which only say
+    why; dropping: types of which a failed check is one, so that a `catch` without statements forgets it.
     """
 
     dropping: ClassVar[frozenset[str]] = frozenset()
@@ -82,10 +82,12 @@ class Failures:
 
     def checks(self, node: Node, where: int) -> Iterator[CheckFact]:
         """What has to hold as a statement fails the test else.  where: its line."""
+        if node.id in self.covered:
+            return
         if (split := self.branch(node)) is not None:
             then, other = self._failing(split.then), self._failing(split.other)
             if bool(then) != bool(other):  # if both fail, what is around decides
-                self._cover((*then, *other))
+                self._cover(split.then if then else split.other)
                 yield from self.conditions(split.condition, where, negated=bool(then) != split.negated)
         elif (attempt := self.attempt(node)) is not None:
             yield from self._raised(attempt, where)
@@ -125,6 +127,7 @@ class Failures:
             if self.fails(called(one)):
                 self.covered.add(called(one).id)
             elif depth and (split := self.branch(one)) is not None:
+                self.covered.add(one.id)
                 self._cover([*split.then, *split.other], depth - 1)
 
 
