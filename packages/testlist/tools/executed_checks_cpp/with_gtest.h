@@ -3,11 +3,14 @@
 //     g++ -std=c++17 -include TOOLS/executed_checks_cpp/with_gtest.h ... /ABSOLUTE/test.cc
 //     EXECUTED_CHECKS=OUT.jsonl ./test
 //
-// All EXPECT_ and ASSERT_ begin with the same macro, which is one that notes here.  FAIL and ADD_FAILURE do not, nor does
-// EXPECT_CALL, which checks when its mock is gone.
+// All EXPECT_ and ASSERT_ begin with the same macro, which is one that notes here; FAIL and ADD_FAILURE do not.  Of
+// EXPECT_CALL it is noted that the call is expected.
 #pragma once
 
 #include <gtest/gtest.h>
+#if __has_include(<gmock/gmock.h>)
+#include <gmock/gmock.h>
+#endif
 
 #include "record.h"
 
@@ -16,6 +19,10 @@
   switch (::executed_checks::note(__builtin_FILE(), __builtin_LINE()))         \
   case 0:                                                                      \
   default:
+
+#undef EXPECT_CALL
+#define EXPECT_CALL(object, call)                                              \
+  GMOCK_ON_CALL_IMPL_((::executed_checks::note(__builtin_FILE(), __builtin_LINE()), object), InternalExpectedAt, call)
 
 namespace executed_checks {
 
