@@ -1,11 +1,13 @@
 // Rewrites the Go files of a tree so that the tests write down which checks they ran, in the form of executed_checks.cjs.
 //
 //	GO111MODULE=off GOPATH=WORK go run TOOLS/executed_checks_go/main.go WORK/src/PACKAGE...
-//	GO111MODULE=off GOPATH=WORK EXECUTED_CHECKS=OUT.jsonl go test -gcflags=-l -vet=off PACKAGE...
+//	GO111MODULE=off GOPATH=WORK EXECUTED_CHECKS=OUT.jsonl EXECUTED_CHECKS_ROOT=WORK/src/REPOSITORY/ \
+//		go test -count=1 -gcflags=-l -vet=off PACKAGE...
 //
-// WORK/src/executedchecks holds note.go.  Files are written over, and no line of them moves.  A check is the condition of
-// an `if` under which the test fails, and a call of testify, quicktest or gocheck.  What fails a test is asked of go/types, not of names: the
-// methods of testing.T, also behind an interface that it satisfies.
+// WORK/src/executedchecks holds note.go.  Test files are written over, and no line of them moves.  A check is the
+// condition that decides whether the test fails, of an `if` or of a `case` without a value, and a call of testify,
+// quicktest or gocheck.  What fails a test is asked of go/types, not of names: the methods of testing.T, also behind an
+// interface that it satisfies.
 package main
 
 import (

@@ -55,7 +55,7 @@ class Attempt(NamedTuple):
 class Failures:
     """The failures of one body.
 
-    covered: ids of calls that fail the test, and of which a check says when, and of branches beside them, which only say
+    covered: ids of calls that fail the test, of which a check says when, and of branches beside them, which only say
     why; dropping: types of which a failed check is one, so that a `catch` without statements forgets it.
     """
 
