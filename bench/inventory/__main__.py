@@ -4,14 +4,16 @@ import argparse
 import json
 from pathlib import Path
 
-from bench.inventory import engine, history, later, whole
+from bench.inventory import checks, engine, history, later, whole
+
+PARTS = ["command", "engine", "later", "checks", "history", "pairs"]
 
 
 def main() -> None:
     """One repository after the other."""
     parser = argparse.ArgumentParser(prog="python -m bench.inventory", description=__doc__)
     parser.add_argument("repositories", nargs="+", metavar="PATH[@COMMIT]")
-    parser.add_argument("--only", choices=["command", "engine", "later", "history", "pairs"], help="one part of it")
+    parser.add_argument("--only", choices=PARTS, help="one part of it")
     parser.add_argument("--commits", type=int, default=50, help="of the history, or pairs of them (50)")
     parser.add_argument("--checks", action="store_true", help="history, pairs: also what tests check")
     given = parser.parse_args()
@@ -26,6 +28,8 @@ def main() -> None:
             figures |= whole.measure(path, commit or "HEAD")
         if given.only in (None, "later"):
             figures |= later.measure(path, *engine.files_with_tests(path, commit or None))
+        if given.only in (None, "checks"):
+            figures |= checks.measure(path, commit or None)
         if given.only in (None, "history"):
             figures |= history.measure(path, given.commits, checks=given.checks)
         if given.only == "pairs":

@@ -3,9 +3,10 @@
     python packages/testlist/tools/checks_agreement.py REPOSITORY RAN
 
 REPOSITORY is a work tree, of whose HEAD the tests ran.  RAN is of executed_asserts.py, which sees statements `assert`
-of Python, or of one of the executed_checks_*.  Prints how many checks that stand in a test itself were run (precision),
-and how many of those that were run are known (recall), with what differs; then tests of which checks are known, also
-in functions that they call, and none was run, and the reverse; and runs that belong to no test whose body is known.
+of Python, or of one of the executed_checks_*; that of Rust sees `assert` macros and `#[should_panic]`.  Prints how many
+checks that stand in a test itself were run (precision), and how many of those that were run are known (recall), with
+what differs; then tests of which checks are known, also in functions that they call, and none was run, and the reverse;
+and runs that belong to no test whose body is known.
 """
 
 import json
@@ -22,8 +23,12 @@ from testlist.model import Checks
 
 #: lines of decorators, with which a function begins for Python
 DECORATORS = 40
-#: lines with checks that are seen, of Python and of others
-WRITTEN = re.compile(r"\s*assert ")
+#: lines with checks that a collector sees, of some languages and of the others: of these no condition of a `fail()`
+WRITTEN = {
+    ".py": re.compile(r"\s*assert "),
+    ".rs": re.compile(r".*\b(?:debug_)?assert(?:_eq|_ne)?\s*!|.*#\[should_panic"),
+    ".go": re.compile(""),
+}
 SEEN = re.compile(r"(?!\s*(?:\}\s*)?(?:else\s*)?(?:(?:if|elsif|unless|try|begin)\b|flunk\b.*\b(?:if|unless)\b))")
 #: a file and a line
 Place = tuple[str, int]
@@ -101,29 +106,39 @@ def compared(repository: Path, found: Inventory, ran: Ran) -> Iterator[Compared]
         for test, checks in zip(file.tests, file.checks, strict=True):
             runs = [one for one in ran.get(file.path, []) if is_run(test, one, begun)]
             if checks is not None and runs:
-                own = seen & set(range(test.line, test.end_line + 1))
+                own = seen & span(test, begun)
                 lines, through = numbers(runs, "lines"), numbers(runs, "through")
                 count = sum(one.get("count", len(one["lines"])) for one in runs)
                 where = {(test.file, one["line"]) for one in runs}
-                told = lines_of(checks, lines) & seen
-                yield Compared(test, where, told, lines & own, through, len(checks.checks), count)
+                told = lines_of(checks, lines, test) & seen
+                yield Compared(test, where, told, lines & (own | told), through, len(checks.checks), count)
 
 
 def is_run(test: Test, run: dict[str, Any], begun: set[int]) -> bool:
     """Whether a test is what ran.  begun: lines in which tests of the file begin.
 
-    Runners tell the line of a test, and of one with a table where that ends; Python that of the first decorator.
+    Runners tell the line of a test, and of one with a table where that ends; Python that of the first decorator, and
+    Rust where a macro that makes one is called.
     """
     if test.file.endswith(".py"):
         return bool(run["name"] == test.name and 0 <= test.line - run["line"] <= DECORATORS)
+    if test.file.endswith(".rs") and test.line == test.end_line:
+        return bool(run["name"] == test.name)
     within = test.line <= run["line"] <= test.end_line
     return within and bool(run["line"] == test.line or run["line"] not in begun)
 
 
+def span(test: Test, begun: set[int]) -> set[int]:
+    """Lines of a test.  That of one which a macro of Rust makes is its name's: what it is given follows it."""
+    later = [line for line in begun if line > test.line]
+    is_given = test.file.endswith(".rs") and test.line == test.end_line and later
+    return set(range(test.line, min(later) if is_given else test.end_line + 1))
+
+
 def visible(path: Path) -> set[int]:
-    """Lines of a file whose checks a collector can see: of Python `assert` alone, and no condition of a `fail()`."""
+    """Lines of a file whose checks a collector can see."""
     lines = enumerate(path.read_text(errors="replace").splitlines(), 1)
-    seen = WRITTEN if path.suffix == ".py" else SEEN
+    seen = WRITTEN.get(path.suffix, SEEN)
     return {number for number, line in lines if seen.match(line)}
 
 
@@ -132,12 +147,14 @@ def numbers(runs: list[dict[str, Any]], key: str) -> set[int]:
     return {int(line) for one in runs for line in one.get(key, ())}
 
 
-def lines_of(checks: Checks, ran: set[int]) -> set[int]:
+def lines_of(checks: Checks, ran: set[int], test: Test) -> set[int]:
     """Lines of the checks that stand in a test itself, without those of `fail()` that were not run.
 
-    Of a test that passes they say nothing: what calls `fail()` does not pass.
+    Also in functions within the test, which it calls.  Of a test that passes `fail()` says nothing: what calls it does
+    not pass.
     """
-    own = [check for check in checks.checks if "by" not in check]
+    here = range(test.line, test.end_line + 1)
+    own = [check for check in checks.checks if "by" not in check or ("file" not in check and check["line"] in here)]
     return {check["line"] for check in own if check["relation"] != "fails" or check["line"] in ran}
 
 

@@ -12,6 +12,8 @@ CATCH = "#include <catch2/catch_test_macros.hpp>\n"
 @pytest.mark.parametrize(
     ("statement", "check"),
     [
+        ('EXPECT_THROW_MSG(f(1, 2), E, "x");', {"relation": "custom", "subject": "f(1, 2)"}),
+        ("GTEST_ASSERT_SAME_AS(a, b);", {"relation": "custom", "subject": "a"}),
         ("EXPECT_EQ(got, 3) << x;", {"relation": "equal", "subject": "got", "expected": "3", "value": 3}),
         ('ASSERT_EQ("x", f(a));', {"relation": "equal", "subject": "f(a)", "expected": '"x"', "value": "x"}),
         ("EXPECT_EQ(c, 'x');", {"relation": "equal", "subject": "c", "expected": "'x'"}),
@@ -59,6 +61,7 @@ def test_a_statement_of_googletest_is_read_as(read: Read, statement: str, check:
 @pytest.mark.parametrize(
     ("statement", "check"),
     [
+        ("REQUIRE_SAME_AS(a, b);", {"relation": "custom", "subject": "a"}),
         ("CHECK(a == 3);", {"relation": "equal", "subject": "a", "expected": "3", "value": 3}),
         ("REQUIRE(a == std::map<A, B>{});", {"relation": "equal", "subject": "a", "expected": "std::map<A, B>{}"}),
         ("REQUIRE_FALSE(a);", {"relation": "truthy", "negated": True, "subject": "a"}),
@@ -115,7 +118,18 @@ def test_a_statement_of_boost_is_read_as(read: Read, statement: str, check: dict
 
 @pytest.mark.parametrize(
     "statement",
-    ["for (;;) FAIL();", "while (a) { FAIL(); }", "SUCCEED();", "f(a == b);", '// CHECK(a);\nf("EXPECT_EQ(a, b)");'],
+    [
+        "for (;;) FAIL();",
+        "while (a) { FAIL(); }",
+        "SUCCEED();",
+        "f(a == b);",
+        '// CHECK(a);\nf("EXPECT_EQ(a, b)");',
+        "CHECK_NOFAIL(a);",
+        "STATIC_REQUIRE_SAME(a);",
+        "ON_CALL(a, b());",
+        "check_same(a);",
+        "#define EXPECT_SAME(a, b) f(a, b)",
+    ],
 )
 def test_what_is_no_check(read: Read, statement: str) -> None:
     assert only(read({"a_test.cc": f"{GTEST}TEST(A, B) {{\n{statement}\n}}\n"})) == []

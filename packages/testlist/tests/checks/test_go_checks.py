@@ -61,6 +61,57 @@ def test_a_condition_of_two_parts_is_two_checks_and_what_does_not_fail_is_none(r
     assert [(one["subject"], one["line"]) for one in found.checks] == [("a", 4), ("b", 4)]
 
 
+@pytest.mark.parametrize(
+    ("statement", "checks"),
+    [
+        # both branches fail, so the condition above is what is checked, and the one below only chooses a message
+        ('if a != b { if c { t.Error("x") } else { t.Error("y") } }', [("equal", "a")]),
+        ("if a != b { if c { t.Log() }\nt.Error() }", [("equal", "a")]),
+        ("if a != b { if c { t.Error() } else if d { t.Error() } else { t.Fatal() } }", [("equal", "a")]),
+        ("if a != b { if c { t.Fatal() }\nt.Error() }", [("equal", "a")]),
+        ("if a != b { if c { t.Error() } else { t.Log() } }", [("truthy", "c")]),
+        ("if a != b { if c != d { t.Error() } }", [("equal", "c")]),
+        (
+            "switch {\ncase a != b: t.Error()\ncase c, !d: t.Fatal()\n}",
+            [("equal", "a"), ("truthy", "c"), ("truthy", "d")],
+        ),
+        ("switch x {\ncase 1: t.Error()\n}", [("fails", None)]),
+        ("switch {\ncase a != b: t.Log()\ndefault: t.Error()\n}", [("fails", None)]),
+        ("if a == b { f() } else { t.Error() }", [("equal", "a")]),
+        ("if a < b && c { f() } else { t.Error() }", [("less", "a"), ("truthy", "c")]),
+        ("if a || b { f() } else { t.Error() }", [("truthy", "a || b")]),
+        ("if a { f() } else if b != c { t.Error() } else { f() }", [("equal", "b")]),
+        ("if a { f() } else if b { f() } else { t.Error() }", [("truthy", "b")]),
+    ],
+)
+def test_the_condition_that_decides_is_the_check(read: Read, statement: str, checks: list[tuple[str, str]]) -> None:
+    found = only(read(go(f"func TestA(t *testing.T) {{\n{statement}\n}}\n")))
+    assert [(one["relation"], one.get("subject")) for one in found] == checks
+
+
+def test_what_has_to_hold_for_no_failure_in_the_other_branch_is_not_negated(read: Read) -> None:
+    [found] = only(read(go("func TestA(t *testing.T) {\nif !ok { t.Error() }\n}\n")))
+    [other] = only(read(go("func TestA(t *testing.T) {\nif ok {} else { t.Error() }\n}\n")))
+    [turned] = only(read(go("func TestA(t *testing.T) {\nif !ok {} else { t.Error() }\n}\n")))
+    assert found == other == {"relation": "truthy", "subject": "ok"}
+    assert turned == {"relation": "truthy", "negated": True, "subject": "ok"}
+
+
+def test_a_test_is_known_by_the_type_of_its_handle(read: Read) -> None:
+    found = read(go("""
+func same(check, other testing.TB, a int) { if a != 1 { check.Fatal() } }
+func TestA(tt *testing.T) {
+    if a != 1 { tt.Error() }
+    assert.Equal(tt, 3, got)
+    tt.Run("inner", func(it *testing.T) { if b != 1 { it.Error() } else { tt.Log() } })
+    same(tt, tt, 1)
+}
+func TestB(t *testing.T) { for _, tt := range cases { if tt.Error() != "" { t.Log() } } }
+"""))  # fmt: skip
+    told = {name: [one.get("subject") for one in checks.checks] for name, checks in found.items() if checks}
+    assert told == {"TestA": ["a", "got", "b", "a"], "inner": ["b"], "TestB": []}
+
+
 def test_subtests_and_functions_that_a_test_calls(read: Read) -> None:
     found = read(go("""
 func same(t *testing.T, a, b int) { t.Helper(); if a != b { t.Fatal() } }

@@ -29,6 +29,10 @@ def nested(before: bytes, inside: bytes, after: bytes) -> Callable[[int], bytes]
         (ruby, nested(b"describe 'a' do\n", b"it('b') { a }\n", b"end\n")),
         (ruby, nested(b"tell 'a' do\n", b"it('b') { a }\n", b"end\n")),
         (ruby, nested(b"expect {", b"a", b"}.to eq(1)")),
+        (go, lambda count: GO % (b"f(" + b"a, " * count * 100 + b"b)")),
+        (go, lambda count: GO % (b"f(" + b"a" * count * 1_000 + b" " * count * 1_000 + b")")),
+        (go, lambda count: GO % nested(b"if a {", b"t.Fatal()", b"} else { t.Fatal() }")(count)),
+        (go, lambda count: GO % (b"if a { t.Log() }" + b" else if a { t.Fatal() }" * count)),
         (go, lambda count: GO % nested(b't.Run("a", func(t *testing.T) {\n', b"f()\n", b"})\n")(count)),
     ],
 )

@@ -183,6 +183,16 @@ fn uses() { same!(g(), 3); }
     } == {"made": [("equal", "f(a)", 7, "test_of!")], "uses": [("equal", "a", 2, "same!")]}  # fmt: skip
 
 
+def test_the_name_that_a_macro_is_given_may_stand_below_comments_and_attributes(read: Read) -> None:
+    head = "macro_rules! test_of { ($(#[$more:meta])* $name:ident, $a:expr)"
+    definition = f"{head} => {{ $(#[$more])* #[test] fn $name() {{ assert!($a); }} }}; }}\n"
+    for above in ("// why", "/* why */", "/// why", "#[cfg(unix)]"):
+        found = read(rust(f"{definition}test_of! {{\n{above}\nmade, {{ assert_eq!(f(), 1); }} }}\n"))
+        assert {name: [one["line"] for one in checks.checks] for name, checks in found.items() if checks} == {
+            "made": [4, 1]
+        }, above
+
+
 def test_a_stored_text_is_what_is_expected(read: Read) -> None:
     source = '#[test]\nfn a() { assert_snapshot!("b", @""); }\n'
     assert only(read(rust(source))) == [{"relation": "snapshot", "subject": '"b"', "expected": '""', "value": ""}]

@@ -55,9 +55,9 @@ class Attempt(NamedTuple):
 class Failures:
     """The failures of one body.
 
-    nodes: what may be a branch or a `try`; covered: ids of calls that fail the test, and of which a check says when;
-    dropping: types of which a failed check is
-    one, so that a `catch` without statements forgets it.
+    nodes: what may be a branch or a `try`; covered: ids of calls that fail the test, of which a check says when, and of
+    branches beside them, which only say why; dropping: types of which a failed check is one, so that a `catch` without
+    statements forgets it.
     """
 
     nodes: ClassVar[frozenset[str]] = frozenset()
@@ -84,13 +84,14 @@ class Failures:
 
     def checks(self, node: Node, before: int = 0) -> Iterable[CheckFact]:
         """What has to hold as a statement fails the test else.  before: lines before what it is part of."""
-        return self._decided(node, line(node) + before) if node.type in self.nodes else ()
+        may = node.type in self.nodes and node.id not in self.covered
+        return self._decided(node, line(node) + before) if may else ()
 
     def _decided(self, node: Node, where: int) -> Iterator[CheckFact]:
         if (split := self.branch(node)) is not None:
             then, other = self._failing(split.then), self._failing(split.other)
             if bool(then) != bool(other):  # if both fail, what is around decides
-                self._cover((*then, *other))
+                self._cover(split.then if then else split.other)
                 yield from self.conditions(split.condition, where, negated=bool(then) != split.negated)
         elif (attempt := self.attempt(node)) is not None:
             yield from self._raised(attempt, where)
@@ -130,6 +131,7 @@ class Failures:
             if self.fails(called(one)):
                 self.covered.add(called(one).id)
             elif depth and (split := self.branch(one)) is not None:
+                self.covered.add(one.id)
                 self._cover([*split.then, *split.other], depth - 1)
 
 

@@ -17,7 +17,7 @@ from testlist.languages.cpp.facts import reading
 from testlist.languages.cpp.facts_arguments import Span, spans, title_of
 from testlist.languages.cpp.facts_calls import BLOCK, Reader
 from testlist.languages.cpp.shape import Place
-from testlist.languages.cpp.vocabulary_checks import CALLED, CONDITIONS, FAILS, MACROS, MATCHED
+from testlist.languages.cpp.vocabulary_checks import CALLED, CONDITIONS, FAILS, IDLE, MACROS, MATCHED, OTHERS
 from testlist.model import Facts
 
 #: a call: its name, perhaps with arguments of a template, and what stands before it
@@ -32,6 +32,7 @@ MOST_INCLUDES: Final = 40
 #: a variable that holds a function
 VARIABLE: Final = re.compile(rb"\b([A-Za-z_]\w*+)\s*+=\s*+\[")
 KNOWN: Final = frozenset({*FAILS, *CONDITIONS, *MACROS, *MATCHED, CALLED})
+DEFINE: Final = b"define"
 LONGEST: Final = 65_536  # bytes of one function
 
 
@@ -156,13 +157,19 @@ def _walk(source: Source, span: Span, reading: Reading, own: frozenset[str]) -> 
                 outline = outline or Outline(source, span)
                 for check in outline.decided(found.start()):
                     reading.add(check)
-        elif (name in CONDITIONS or name in MACROS or name in MATCHED or name == CALLED) and (
-            split := spans(code, found.end() - 1)
-        ) is not None:
+        elif _is_check(name, code, found.start()) and (split := spans(code, found.end() - 1)) is not None:
             for check in checks_of(source, name, split[0], source.line(found.start()), split[1]):
                 reading.add(check)
         if len(reading.checks) >= MOST_CHECKS:
             return
+
+
+def _is_check(name: str, code: bytearray, at: int) -> bool:
+    """Whether a macro is a check: one of a library, or one of the repository that is called like those."""
+    if name in KNOWN:
+        return True
+    is_defined = code[max(0, at - len(DEFINE) - 8) : at].rstrip().endswith(DEFINE)
+    return OTHERS.fullmatch(name) is not None and name not in IDLE and not is_defined
 
 
 def _is_certain(code: bytearray, begin: int, at: int) -> bool:

@@ -22,6 +22,8 @@ from testlist.languages.cpp.vocabulary_checks import (
 
 NOT: Final = re.compile(rb"\s*+(?:(?:[\w:]+::)?Not\s*+(?=\()|!)")
 TIMES: Final = re.compile(rb"[^;{}]{0,2000}?\.\s*+Times\s*+\(\s*+0\s*+\)")
+#: what a macro of the repository checks
+OWN: Final = Meaning("custom")
 #: relations that compare both sides
 PAIRS: Final = frozenset({"equal", "less", "less_equal", "greater", "greater_equal"})
 
@@ -44,8 +46,8 @@ def checks_of(source: Source, name: str, given: Sequence[Span], where: int, end:
         never = TIMES.match(source.masked.code, end) is not None
         sides = source.part(given[0]), source.part((given[1][0], given[-1][1]))
         yield made(where, "called", *sides, negated=never, literal=literal)
-    elif name in MACROS:
-        yield _meant(source, MACROS[name], given, where)
+    elif name not in MATCHED and name != CALLED:
+        yield _meant(source, MACROS.get(name, OWN), given, where)
 
 
 def _meant(source: Source, meaning: Meaning, given: Sequence[Span], where: int) -> CheckFact:

@@ -1,5 +1,6 @@
 """Names of checks in C++: macros of GoogleTest, Catch2, doctest and Boost.Test, and matchers of the first two."""
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
@@ -85,6 +86,10 @@ MATCHED: Final = frozenset(
     f"{word}_THAT" for word in ("EXPECT", "ASSERT", "CHECK", "REQUIRE", "CATCH_CHECK", "CATCH_REQUIRE")
 )
 CALLED: Final = "EXPECT_CALL"
+#: how macros of the repository are called that check something, as those of a library are
+OTHERS: Final = re.compile(r"(?:GTEST_|CATCH_|DOCTEST_|BOOST_)?(?:EXPECT|ASSERT|CHECK|REQUIRE)_[A-Z][A-Z0-9_]*+")
+#: those that are called so and fail no test
+IDLE: Final = frozenset({"CHECK_NOFAIL", "CATCH_CHECK_NOFAIL"})
 #: macros that fail a test
 FAILS: Final = frozenset(
     {"FAIL", "ADD_FAILURE", "ADD_FAILURE_AT", "GTEST_FAIL", "FAIL_CHECK", "CATCH_FAIL", "CATCH_FAIL_CHECK",

@@ -13,7 +13,15 @@ from testlist.kit.passing import settle, standing
 from testlist.languages.go.checks_conditions import STRINGS, arguments, called, fails, literal, name_of
 from testlist.languages.go.checks_failures import GoFailures
 from testlist.languages.go.checks_gomega import matched
-from testlist.languages.go.checks_names import declared, embedded, imported, imports_of, receiver_name, unit_of
+from testlist.languages.go.checks_names import (
+    declared,
+    embedded,
+    handles_of,
+    imported,
+    imports_of,
+    receiver_name,
+    unit_of,
+)
 from testlist.languages.go.checks_verdict import TESTIFY_IMPORT, GoPassing
 from testlist.languages.go.facts_spec_calls import Names, read_call
 from testlist.languages.go.facts_specs import names_of
@@ -55,10 +63,14 @@ def extract(source: bytes, language: str) -> Facts:  # noqa: ARG001 - the interf
 
 
 class _File(NamedTuple):
-    """What is so of a whole file.  testify: it has this library; shoenig: names of packages of shoenig/test."""
+    """What is so of a whole file.  testify: it has this library; shoenig: names of packages of shoenig/test.
+
+    handles: names that the function which is read gives to tests.
+    """
 
     testify: bool
     shoenig: frozenset[str]
+    handles: frozenset[str] = frozenset()
 
 
 def _functions(root: Node, file: _File) -> Iterator[BodyFact]:
@@ -73,6 +85,7 @@ def _functions(root: Node, file: _File) -> Iterator[BodyFact]:
         itself = receiver_name(node) if owner else ""
         handle = _handle(node) if node.type == "function_declaration" else ""
         name = f"{owner}.{text(head)}" if owner else text(head)
+        file = file._replace(handles=handles_of(node))
         yield _body(node, head, name, handle, file, itself=itself)
         yield from _subtests(block, 0, NESTED, file)
 
@@ -130,7 +143,7 @@ def _body(
     reading, block = Reading(), (function or node).child_by_field_name("body")
     names = {name for one in named(node.child_by_field_name("parameters")) for name in declared(one)}
     if block is not None:
-        _walk(block, reading, names, GoFailures(), 0, file.shoenig)
+        _walk(block, reading, names, GoFailures(file.handles), 0, file.shoenig)
     reading.calls = {_renamed(call, itself): None for call in reading.calls if call.partition(".")[0] not in names}
     found = reading.body(name, head, node)
     statements = [one for child in named(block) for one in named(child)]
@@ -159,11 +172,11 @@ def _walk(
     for check in failures.checks(node):
         reading.add(check)
     if node.type == "call_expression":
-        if (found := called(node, shoenig) or matched(node)) is not None:
+        if (found := called(node, shoenig, failures.handles) or matched(node)) is not None:
             reading.add(found)
         elif node.id in failures.covered:
             pass
-        elif fails(node):
+        elif fails(node, failures.handles):
             reading.add(made(line(node), "fails", literal=literal))
         elif name := name_of(node):
             reading.calls[name] = None

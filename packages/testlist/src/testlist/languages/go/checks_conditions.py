@@ -40,13 +40,18 @@ def arguments(call: Node) -> list[Node]:
     return list(named(call.child_by_field_name("arguments")))
 
 
-def fails(call: Node) -> bool:
+def is_test(words: str, handles: Collection[str]) -> bool:
+    """Whether words mean a test.  handles: names that a function is known to give to one."""
+    return words in handles or TESTED.fullmatch(words) is not None
+
+
+def fails(call: Node, handles: Collection[str]) -> bool:
     """Whether a call fails the test: `t.Fatal(…)`, `assert.Fail(t, …)`."""
     owner, _, last = name_of(call).rpartition(".")
-    if last in FAILS and TESTED.fullmatch(owner) is not None:
+    if last in FAILS and is_test(owner, handles):
         return True
     first = next(iter(arguments(call)), None) if last in TESTIFY_FAILS and owner in TESTIFY_OWNERS else None
-    return first is not None and TESTED.fullmatch(said(first)) is not None
+    return first is not None and is_test(said(first), handles)
 
 
 def conditions(node: Node, where: int, *, negated: bool = True) -> Iterator[CheckFact]:
@@ -62,7 +67,9 @@ def conditions(node: Node, where: int, *, negated: bool = True) -> Iterator[Chec
         operator = text(node.child_by_field_name("operator"))
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
         operand = node.child_by_field_name("operand")
-        if operator == ("||" if negated else "&&") and left is not None and right is not None:
+        if node.type == "expression_list":  # of a `case`
+            rest += [(one, negated) for one in reversed(list(named(node)))]
+        elif operator == ("||" if negated else "&&") and left is not None and right is not None:
             rest += [(right, negated), (left, negated)]
         elif node.type == "unary_expression" and operator == "!" and operand is not None:
             rest.append((operand, not negated))
@@ -90,12 +97,15 @@ def _true(node: Node | None, where: int, *, negated: bool) -> CheckFact:
     return made(where, "truthy", node, negated=negated, literal=literal)
 
 
-def called(call: Node, shoenig: Collection[str] = ()) -> CheckFact | None:
-    """The check that a call of such a library is; None if it is none.  shoenig: names of packages of shoenig/test."""
-    return _testify(call, shoenig) or _gocheck(call)
+def called(call: Node, shoenig: Collection[str], handles: Collection[str]) -> CheckFact | None:
+    """The check that a call of a library is; None if it is none.
+
+    shoenig: names of packages of shoenig/test; handles: see is_test.
+    """
+    return _testify(call, shoenig, handles) or _gocheck(call)
 
 
-def _testify(call: Node, shoenig: Collection[str]) -> CheckFact | None:
+def _testify(call: Node, shoenig: Collection[str], handles: Collection[str]) -> CheckFact | None:
     function = call.child_by_field_name("function")
     if function is None or function.type != "selector_expression":
         return None
@@ -107,7 +117,7 @@ def _testify(call: Node, shoenig: Collection[str]) -> CheckFact | None:
     if meaning is None or operand is None:
         return None
     given = arguments(call)
-    is_function = bool(given) and TESTED.fullmatch(said(given[0])) is not None
+    is_function = bool(given) and is_test(said(given[0]), handles)
     giver = name_of(operand).rpartition(".")[2] if operand.type == "call_expression" else ""
     is_owned = (is_function and (is_turned or text(operand) in TESTIFY_OWNERS)) or giver in TESTIFY_GIVERS
     # a method of a suite, or of what `assert.New(t)` gave

@@ -1,6 +1,6 @@
 """Failures that Go makes under a condition: `if a != b { t.Fatal() }`, `switch { case a != b: t.Fatal() }`."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from tree_sitter import Node
 
@@ -13,16 +13,20 @@ BLOCK, CASE = "block", "expression_case"
 
 
 class GoFailures(Failures):
-    """Failures of one body."""
+    """Failures of one body.  handles: names that it gives to tests."""
+
+    def __init__(self, handles: Collection[str]) -> None:
+        super().__init__()
+        self.handles = handles
 
     nodes = frozenset({"if_statement", CASE})
 
     def branch(self, node: Node) -> Branch | None:
         """See Failures; a `case` of a `switch` over nothing is one, too."""
         if node.type == CASE and node.parent is not None and node.parent.child_by_field_name("value") is None:
-            conditions = list(named(node.child_by_field_name("value")))
+            condition = node.child_by_field_name("value")
             statements = [one for child in named(node) if child.type == "statement_list" for one in named(child)]
-            return Branch(conditions[0], statements) if len(conditions) == 1 else None
+            return Branch(condition, statements) if condition is not None else None
         condition = node.child_by_field_name("condition") if node.type == "if_statement" else None
         if condition is None:
             return None
@@ -31,7 +35,7 @@ class GoFailures(Failures):
 
     def fails(self, node: Node) -> bool:
         """See Failures."""
-        return node.type == "call_expression" and fails(node)
+        return node.type == "call_expression" and fails(node, self.handles)
 
     def conditions(self, node: Node, where: int, *, negated: bool) -> Iterable[CheckFact]:
         """See Failures."""

@@ -16,6 +16,8 @@ DECLARING: Final = frozenset({"short_var_declaration", "var_spec", "const_spec",
 #: of an import path, a version that its name leaves out
 VERSION: Final = re.compile(r"/v\d+$")
 MOST_IMPORTS: Final = 200
+#: parameters that are tests
+HANDLES: Final = re.compile(r"\b(\w++(?:\s*+,\s*+\w++){0,20})\s++(?:\*testing\.[TBF]|testing\.TB)\b")
 
 
 def unit_of(root: Node) -> str:
@@ -68,6 +70,11 @@ def declared(node: Node) -> Iterator[str]:
     if names is not None:
         yield from (text(one) for one in named(names) if one.type == "identifier")
     yield from (text(one) for one in node.children_by_field_name("name"))
+
+
+def handles_of(function: Node) -> frozenset[str]:
+    """Names that a function gives to tests, also the functions in it."""
+    return frozenset(name.strip() for names in HANDLES.findall(text(function)) for name in names.split(","))
 
 
 def receiver_name(method: Node) -> str:

@@ -146,7 +146,7 @@ class _Reader:
         """Functions that a macro is given; if there are none, what it is given by the name that comes first."""
         functions = list(self._inside(tree, around, depth))
         yield from functions
-        head = next(iter(tree.named_children), None)
+        head = next((one for one in tree.named_children if one.type not in COMMENTS and not _is_attribute(one)), None)
         if not functions and head is not None and head.type == "identifier":
             walk = Walk(own=self.own)
             walk.tokens(tree, 0)
@@ -177,6 +177,12 @@ class _Reader:
                 self.modules.append(around.modules)
                 yield walk.body(text(head), head, child)
                 head = should_panic = None
+
+
+def _is_attribute(tokens: Node) -> bool:
+    """Whether tokens in brackets are those of an attribute."""
+    before = tokens.prev_sibling
+    return tokens.type == TREE and text(tokens).startswith("[") and before is not None and before.type == "#"
 
 
 def _attributed(block: Node) -> Iterator[tuple[Node, list[Node]]]:
