@@ -351,6 +351,23 @@ NEARER = {
         "  [Fact] public void d() { Each(Verify => Verify(1)); }\n  [Fact] public void e() { Verify(1); }\n}\n",
         "test/BaseTests.cs": "using Xunit;\npublic class BaseTests { void Verify(int a) { Assert.Equal(1, a); } }\n",
     },
+    "typescript": {
+        "package.json": '{"devDependencies": {"vitest": "1"}}',
+        "test/a.test.ts": "import { test } from 'vitest'\nimport { verify } from './common'\n"
+        "test('a', () => { run((x) => x) })\nfunction run(verify: F) { verify(1) }\n"
+        "test('b', () => { things.forEach((verify) => verify(1)) })\n"
+        "test('c', () => { things.forEach(verify => verify(1)) })\n"
+        "test('d', () => { things.forEach(({ verify }) => verify(1)) })\ntest('e', (x) => { verify(1) })\n",
+        "test/common.ts": "import { expect } from 'vitest'\nexport function verify(a) { expect(a).toBe(1) }\n",
+    },
+    "rust": CARGO
+    | {
+        "tests/all.rs": "mod common;\nuse common::verify;\n"
+        "#[test]\nfn a() { run(|x| {}); }\nfn run(verify: impl Fn(i32)) { verify(1); }\n"
+        "#[test]\nfn b() { each(|verify| verify(1)); }\n#[test]\nfn c() { each(|verify: F| verify(1)); }\n"
+        "#[test]\nfn d() { each(|(_, verify)| verify(1)); }\n#[test]\nfn e() { let verify = verify(1); }\n",
+        "tests/common/mod.rs": "pub fn verify(a: i32) { assert_eq!(a, 1); }\n",
+    },
     "python": {
         "tests/test_a.py": "from tests.common import verify\ndef test_a():\n    def verify(x): pass\n    verify(1)\n"
         "def test_b():\n    verify = lambda x: x\n    verify(1)\ndef test_c():\n    run(f)\ndef run(verify):\n    verify(1)\n"

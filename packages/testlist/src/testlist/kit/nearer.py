@@ -10,7 +10,7 @@ from testlist.sandbox.syntax import named, text
 
 #: nodes in nodes that are looked into
 DEEPEST: Final = 200
-NAME: Final = "identifier"
+NAME, ALL = "identifier", "*"
 #: what a call of the object itself, or of its class, begins with
 ITSELF: Final = ("self", "cls")
 
@@ -18,11 +18,12 @@ ITSELF: Final = ("self", "cls")
 def declared(node: Node | None, kinds: Mapping[str, str], depth: int = 0) -> Iterator[str]:
     """The names that what stands in a node declares.
 
-    kinds: type of a declaration -> the field that has its name; an empty one for what comes first in it.
+    kinds: type of a declaration -> the field that has its name; `*` for all that is in it, an empty one for the first.
     """
     for child in named(node) if depth < DEEPEST else ():
         if (field := kinds.get(child.type)) is not None:
-            parts = child.children_by_field_name(field) if field else [*named(child)][:1] or [child]
+            inside = list(named(child))
+            parts = inside if field == ALL else child.children_by_field_name(field) if field else inside[:1] or [child]
             for part in parts:
                 yield from _names(part, 0)
         yield from declared(child, kinds, depth + 1)
