@@ -100,8 +100,10 @@ def _function(node: Node, classes: tuple[Node, ...], *, alone: bool) -> BodyFact
 
 
 def _own_names(function: Node) -> Iterator[str]:
-    """What a function gives a name to; its parameters as well, which may be functions."""
-    for one in named(function.child_by_field_name("parameters")):
+    """What a function gives a name to; its parameters as well, unless they may be fixtures by the name of these."""
+    is_decorated = function.parent is not None and function.parent.type == "decorated_definition"
+    is_given = is_decorated or text(function.child_by_field_name("name")).startswith("test")
+    for one in named(function.child_by_field_name("parameters")) if not is_given else ():
         yield text(one.child_by_field_name("name") or (one if one.type == "identifier" else next(named(one), None)))
     yield from declared(function.child_by_field_name("body"), NEARER)
 
