@@ -200,6 +200,13 @@ def test_a_path_that_a_module_adds_does_not_fail_for_its_test(read: Read) -> Non
     assert [one.cannot_fail if one else "" for one in found.values()] == ["empty"]
 
 
+def test_what_a_fixture_of_the_file_gives_to_its_test_counts_with_it(read: Read) -> None:
+    fixture = "@pytest.fixture\ndef check(again):\n    def run(a):\n        assert a == again(1)\n    return run\n"
+    found = read_one(read, f"import pytest\n{fixture}def test_a(check):\n    check(1)\n")["test_a"]
+    assert found is not None
+    assert [one["by"] for one in found.checks] == ["check"]
+
+
 def test_a_fixture_may_fail_for_its_test(read: Read) -> None:
     found = read_one(read, "def test_a(database):\n    x = 1\ndef test_b(database): pass\n")
     assert [one.cannot_fail if one else "" for one in found.values()] == [None, None]

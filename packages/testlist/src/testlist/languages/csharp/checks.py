@@ -8,6 +8,7 @@ from tree_sitter import Node, Point
 
 from testlist.kit.bodies import MOST_FUNCTIONS, BodiesFact, BodyFact, CheckFact
 from testlist.kit.checking import said
+from testlist.kit.nearer import declared, without
 from testlist.kit.passing import settle, standing
 from testlist.languages.csharp.checks_bases import bases_of
 from testlist.languages.csharp.checks_bodies import Body
@@ -41,6 +42,12 @@ def extract(source: bytes, language: str) -> Facts:  # noqa: ARG001 - the interf
     return {**found}
 
 
+#: what gives a name to something in a method
+NEARER: Final = {
+    "local_function_statement": "name", "variable_declarator": "", "parameter": "name", "implicit_parameter": "",
+}  # fmt: skip
+
+
 class _Reader:
     """State of one pass.  source: without directives; root: of its declarations without bodies, at the same places."""
 
@@ -64,6 +71,7 @@ class _Reader:
                     body.reading.add(check)
                 if block is not None:
                     body.walk(block, 0)
+                without(body.reading, (*declared(parameters, NEARER), *declared(block, NEARER)))
                 found = body.reading.body(".".join((*around, _name(node))), head, node)
                 if alone and self.bare and block is not None:
                     has_check = standing(body.reading.checks, parameters.end_point.row)

@@ -12,6 +12,7 @@ from tree_sitter import Node
 
 from testlist.kit.bodies import MOST_FUNCTIONS, BodiesFact, BodyFact, CheckFact
 from testlist.kit.checking import Reading, said
+from testlist.kit.nearer import declared, without
 from testlist.kit.passing import settle
 from testlist.languages.javascript.checks_chains import checked, name_of, parts_of
 from testlist.languages.javascript.checks_conditions import JavascriptFailures, stated
@@ -29,6 +30,11 @@ SUFFIX: Final = "-bodies"
 FUNCTIONS: Final = frozenset({"arrow_function", "function_expression", "function", "generator_function"})
 DECLARED: Final = frozenset({"function_declaration", "generator_function_declaration", "method_definition"})
 ENDS: Final = frozenset({"return_statement", "throw_statement", "continue_statement", "break_statement"})
+#: parameters, which may be functions
+NEARER: Final = {
+    "formal_parameters": "*", "required_parameter": "pattern", "optional_parameter": "pattern",
+    "arrow_function": "parameter",
+}  # fmt: skip
 #: deeper trees are given up
 DEEPEST: Final = 400
 
@@ -100,6 +106,7 @@ def _body(place: Node, function: Node, name: str, around: _Around) -> BodyFact:
         reading.block(statements)
     elif body is not None:
         reading.walk(body, 0)
+    without(reading, declared(place, NEARER))
     found = reading.body(name, place, place)
     if around.alone and statements is not None:
         settle(found, verdict(place, function, statements, around.strange))

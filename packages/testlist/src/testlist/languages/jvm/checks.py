@@ -8,6 +8,7 @@ from tree_sitter import Node
 
 from testlist.kit.bodies import MOST_FUNCTIONS, BodiesFact, BodyFact, CheckFact
 from testlist.kit.checking import Reading
+from testlist.kit.nearer import without
 from testlist.kit.passing import settle
 from testlist.languages.jvm.checks_annotations import expected_errors
 from testlist.languages.jvm.checks_asserts import asserted
@@ -20,6 +21,7 @@ from testlist.languages.jvm.checks_failures import JvmFailures
 from testlist.languages.jvm.checks_functions import DEEPEST, Function, Names, functions, names_of
 from testlist.languages.jvm.checks_matchers import should
 from testlist.languages.jvm.checks_mocks import verified, verified_block
+from testlist.languages.jvm.checks_nearer import nearer
 from testlist.languages.jvm.checks_origins import Origins, origins
 from testlist.languages.jvm.checks_reasons import Types, reasoned
 from testlist.languages.jvm.checks_verdict import verdict
@@ -56,6 +58,7 @@ def _body(function: Function, known: Origins, names: Names, quiet: dict[int, boo
         reading.add(check)
     if function.body is not None:
         reading.inside(function.body, 0)
+    without(reading, nearer(function.node))
     if function.is_broken and not reading.checks:
         return None
     name = f"{function.name}({function.count})" if function.numbered in names.numbered else function.name

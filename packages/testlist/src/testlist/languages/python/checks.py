@@ -9,6 +9,7 @@ from tree_sitter import Node
 
 from testlist.kit.bodies import MOST_FUNCTIONS, BodiesFact, BodyFact, CheckFact
 from testlist.kit.checking import Reading, at, made, said
+from testlist.kit.nearer import declared, without
 from testlist.languages.python.checks_constants import is_true
 from testlist.languages.python.checks_expressions import arguments, asserted, literal, values_of
 from testlist.languages.python.checks_failures import PythonFailures
@@ -33,6 +34,11 @@ FUNCTION, CLASS = "function_definition", "class_definition"
 ENDS: Final = frozenset({"return_statement", "raise_statement", "continue_statement", "break_statement"})
 #: functions that end it as well
 LEAVES: Final = ("pytest.skip", "self.skipTest")
+#: what gives a name to something in a function
+NEARER: Final = {
+    "assignment": "left", "named_expression": "name", "for_statement": "left", "for_in_clause": "left",
+    "function_definition": "name", "class_definition": "name", "as_pattern_target": "", "lambda_parameters": "",
+}  # fmt: skip
 BRANCHES: Final = frozenset(
     {"if_statement", "try_statement", "block", "else_clause", "except_clause", "finally_clause", "elif_clause"}
 )
@@ -83,6 +89,7 @@ def _function(node: Node, classes: tuple[Node, ...], *, alone: bool) -> BodyFact
     if doc:
         statements = statements[1:]
     reading.block(statements)
+    without(reading, _own_names(node))
     whole = ".".join([*(text(one.child_by_field_name("name")) for one in classes), text(name)])
     found = reading.body(whole, name or node, node)
     if alone and (passes := verdict(node, statements, classes)):
@@ -90,6 +97,15 @@ def _function(node: Node, classes: tuple[Node, ...], *, alone: bool) -> BodyFact
     if doc:
         found["doc"] = doc
     return found
+
+
+def _own_names(function: Node) -> Iterator[str]:
+    """What a function gives a name to; its parameters as well, unless they may be fixtures by the name of these."""
+    is_decorated = function.parent is not None and function.parent.type == "decorated_definition"
+    is_given = is_decorated or text(function.child_by_field_name("name")).startswith("test")
+    for one in named(function.child_by_field_name("parameters")) if not is_given else ():
+        yield text(one.child_by_field_name("name") or (one if one.type == "identifier" else next(named(one), None)))
+    yield from declared(function.child_by_field_name("body"), NEARER)
 
 
 def _documentation(statements: list[Node]) -> str:

@@ -11,6 +11,7 @@ from tree_sitter import Node
 
 from testlist.kit.bodies import MOST_FUNCTIONS, BodiesFact, BodyFact, CheckFact
 from testlist.kit.checking import made, said
+from testlist.kit.nearer import declared, without
 from testlist.kit.passing import settle, standing
 from testlist.languages.rust.checks_conditions import COMMENTS, inner, literal
 from testlist.languages.rust.checks_tokens import TREE, block_of, last_of, made_by, tree_of
@@ -34,6 +35,8 @@ QUIET: Final = PLAIN | {"feature", "no_std", "recursion_limit", "crate_type", "c
 IMPORT: Final = re.compile(rb"\buse\b[^;]*+(?:;|\Z)")
 TEST: Final = re.compile(rb"(?:::|[{,]|\bas\b)\s*+test\s*+[,;}]")
 MACROS: Final = re.compile(rb"(?:::|[{,]|\bas\b)\s*+(?:debug_)?assert(?:_eq|_ne)?\s*+[,;}]")
+#: parameters, which may be functions
+NEARER: Final = {"parameter": "pattern", "closure_parameters": "*"}
 #: functions that run before and after everything else
 BEFORE: Final = re.compile(rb"#\[(?:\w++::)?[cd]tor\b")
 
@@ -123,6 +126,7 @@ class _Reader:
             if _word(one) == "should_panic":
                 walk.add(_panicking(one))
         walk.node(block)
+        without(walk, declared(node, NEARER))
         title = text(name).removeprefix("r#")
         found = walk.body(f"{around.owner}.{title}" if around.owner else title, name, node)
         is_bare = around.quiet and "test" in words and not inner(node.child_by_field_name("parameters"))
