@@ -62,6 +62,12 @@ SCALA = {
     "src/test/scala/BSuite.scala": 'class BSuite extends munit.FunSuite {\n  test("b") {}\n}\n',
     "src/test/scala/LibSuite.scala": 'class LibSuite extends Lib {\n  test("c") {}\n}\n',
 }
+OBJECTIVE_C = {
+    "AppTests/Base.h": "@interface Base : XCTestCase\n@end\n",
+    "AppTests/Base.m": "@implementation Base\n- (void)testShared {}\n@end\n",
+    "AppTests/ATests.m": "@interface A : Base\n@end\n@implementation A\n- (void)testA {}\n@end\n",
+    "AppTests/BTests.mm": "@interface B : A\n@end\n@implementation B\n- (void)testB {}\n@end\n",
+}
 GHERKIN = {
     "features/a.feature": "Feature: A\n  Scenario: a\n    Given a\n",
     "features/b.feature": "Feature: B\n  Scenario: b\n    Given b\n",
@@ -137,6 +143,8 @@ OTHERS: Mapping[str, tuple[Mapping[str, str], str, tuple[str, str], Collection[s
     ),
     "scala, another base": (SCALA, "src/test/scala/BSuite.scala", ("munit.FunSuite", "Helper"), None),
     "scala, nobody can make it": (SCALA, "src/test/scala/ASuite.scala", ("class A", "abstract class A"), None),
+    "objective-c, a test": (OBJECTIVE_C, "AppTests/BTests.mm", ("testB", "testC"), None),
+    "objective-c, another base": (OBJECTIVE_C, "AppTests/Base.h", ("XCTestCase", "NSObject"), None),
     "gherkin, a scenario": (GHERKIN, "features/b.feature", ("Scenario: b", "Scenario: c"), {"features/b.feature"}),
     "bats, a test": (BATS, "test/b.bats", ('"b"', '"c"'), {"test/b.bats"}),
     "elixir, another template": (ELIXIR, "test/support/data_case.ex", ("ExUnit.CaseTemplate", "GenServer"), None),

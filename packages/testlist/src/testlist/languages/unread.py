@@ -21,7 +21,6 @@ CONVENTIONS: Final[dict[str, tuple[str, str]]] = {
     "Lua": ("lua", rf"_(spec|test)\.lua$|(^|/)test_[^/]*$|{_BELOW}"),
     "Nim": ("nim", r"(^|/)tests?/t[^/]*$|(^|/)test_?[^/]*$"),
     "OCaml": ("ml", rf"(^|/)test_?[^/]*$|_test\.ml$|{_BELOW}"),
-    "Objective-C": ("m mm", r"(Test|Tests|Spec)\.mm?$"),
     "Perl": ("t", r""),
     "PowerShell": ("ps1", r"\.[Tt]ests\.ps1$"),
     "R": ("r R", r"(^|/)tests/(.*/)?test[-_.][^/]*$"),
