@@ -6,7 +6,6 @@ from testlist.languages.unread import CONVENTIONS, unread_language_of
 
 TESTS = {
     "suites/a.robot": "Robot Framework",
-    "lib/a_test.dart": "Dart",
     "a/Shop.Tests.ps1": "PowerShell", "test/Shop.t.sol": "Solidity",
     "t/01-basic.t": "Perl", "tests/test_a.sh": "shell", "tests/testthat/test-a.R": "R",
     "test/runtests.jl": "Julia", "spec/shop_spec.lua": "Lua", "src/Button.stories.tsx": "stories", "a/test_x.c": "C",
@@ -28,7 +27,7 @@ def test_every_language_has_its_example() -> None:
 @pytest.mark.parametrize(
     "path",
     ["lib/shop.ex", "lib/shop.exs", "main.c", "attest/a.c", "R/shop.R", "shop.sol", "install.sh",
-     "latest.zig", "AppTests/ShopTests.m", "lib/Shop.pm", ".robot", "feature", "src/Button.tsx",
+     "latest.zig", "AppTests/ShopTests.m", "lib/a_test.dart", "lib/Shop.pm", ".robot", "feature", "src/Button.tsx",
      "features/login.feature", "test/cli.bats", "src/test/scala/A.scala"],
 )  # fmt: skip
 def test_what_is_no_test_is_not_counted(path: str) -> None:

@@ -9,6 +9,7 @@ from testlist.language import Format, Language, Syntax
 from testlist.languages.bats.language import BATS
 from testlist.languages.cpp.language import CPP
 from testlist.languages.csharp.language import CSHARP
+from testlist.languages.dart.language import DART
 from testlist.languages.elixir.language import ELIXIR
 from testlist.languages.gherkin.language import GHERKIN
 from testlist.languages.go.language import GO
@@ -23,7 +24,23 @@ from testlist.languages.swift.language import SWIFT
 from testlist.model import Facts, FactsByPath
 
 #: the first whose frameworks read a configuration file decides on its format
-LANGUAGES: Final = (PYTHON, JAVASCRIPT, GO, CSHARP, PHP, CPP, SWIFT, RUST, RUBY, ELIXIR, JVM, SCALA, GHERKIN, BATS)
+LANGUAGES: Final = (
+    PYTHON,
+    JAVASCRIPT,
+    GO,
+    CSHARP,
+    PHP,
+    CPP,
+    SWIFT,
+    RUST,
+    RUBY,
+    ELIXIR,
+    JVM,
+    SCALA,
+    DART,
+    GHERKIN,
+    BATS,
+)
 
 #: language id -> its syntax
 SYNTAXES: Final[dict[str, Syntax]] = {syntax.id: syntax for one in LANGUAGES for syntax in one.syntaxes}

@@ -11,7 +11,6 @@ CONVENTIONS: Final[dict[str, tuple[str, str]]] = {
     "Clojure": ("clj cljs cljc", rf"_test\.clj[cs]?$|{_BELOW}"),
     "CoffeeScript": ("coffee", r"[._-](spec|test)s?\.coffee$"),
     "Crystal": ("cr", r"_spec\.cr$"),
-    "Dart": ("dart", r"_test\.dart$"),
     "Elm": ("elm", rf"Tests?\.elm$|{_BELOW}"),
     "Erlang": ("erl", r"(_SUITE|_tests?)\.erl$"),
     "F#": ("fs", r"(Test|Tests|Spec|Specs)\.fs$"),

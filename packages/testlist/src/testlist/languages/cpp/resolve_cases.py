@@ -46,7 +46,9 @@ class Cases:
 
     def leads(self, facts: FactsByPath) -> set[str]:
         """What is needed beyond what has been read: the header of a class, or one that speaks of tests."""
-        ends = Ends({one["name"]: one["base"] for path in facts for one in shape(facts[path]).get("classes", ())})
+        ends = Ends(
+            {one["name"]: one["base"] for path in sorted(facts) for one in shape(facts[path]).get("classes", ())}
+        )
         names, wanted = set[str](), set[str]()
         for path in self.candidates & facts.keys():
             self.project.beat()
