@@ -164,6 +164,6 @@ def _runner_class(suite: str, framework: str) -> bool:
 
 
 _CLASSES = listed("""
-pytest unittest minitest junit4 junit5 testng nunit xunit mstest tunit phpunit gtest xctest swift-testing
+pytest unittest minitest junit4 junit5 testng nunit xunit mstest tunit phpunit gtest xctest xctest-objc swift-testing
 cargo-test go-testing kotlin-test
 """)

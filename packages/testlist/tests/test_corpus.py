@@ -53,6 +53,8 @@ NEIGHBOURS = {
     "src/test/scala/CartSuite.scala": 'class CartSuite extends munit.FunSuite {\n  test("adds") {}\n}\n',
     "features/cart.feature": "Feature: Cart\n  Scenario: adds\n    Given a cart\n",
     "test/cart.bats": '@test "adds" {\n  skip\n}\n',
+    "AppTests/CartTests.m": "@interface CartTests : XCTestCase\n@end\n@implementation CartTests\n- (void)testAdds {}\n@end\n",
+    "test/cart_test.dart": "import 'package:test/test.dart';\nvoid main() {\n  test('adds', () {});\n}\n",
     "Tests/CartTests.swift": "import XCTest\nclass CartTests: XCTestCase { func testAdds() {} }\n",
 }
 

@@ -63,6 +63,19 @@ SCALA = {
     "src/test/scala/BSuite.scala": 'class BSuite extends munit.FunSuite {\n  test("b") {}\n}\n',
     "src/test/scala/LibSuite.scala": 'class LibSuite extends Lib {\n  test("c") {}\n}\n',
 }
+OBJECTIVE_C = {
+    "AppTests/Base.h": "@interface Base : XCTestCase\n@end\n",
+    "AppTests/Base.m": "@implementation Base\n- (void)testShared {}\n@end\n",
+    "AppTests/ATests.m": "@interface A : Base\n@end\n@implementation A\n- (void)testA {}\n@end\n",
+    "AppTests/BTests.mm": "@interface B : A\n@end\n@implementation B\n- (void)testB {}\n@end\n",
+}
+DART = {
+    "test/a_test.dart": "import 'package:test/test.dart';\nimport 'src/shared.dart';\nvoid main() {\n  all();\n"
+    "  quietly('a', () {});\n}\n",
+    "test/b_test.dart": "import 'package:test/test.dart';\nvoid main() {\n  test('b', () {});\n}\n",
+    "test/src/shared.dart": "import 'package:test/test.dart';\nvoid all() {\n  test('shared', () {});\n}\n"
+    "void quietly(String name, Function() body) => test(name, body);\n",
+}
 GHERKIN = {
     "features/a.feature": "Feature: A\n  Scenario: a\n    Given a\n",
     "features/b.feature": "Feature: B\n  Scenario: b\n    Given b\n",
@@ -144,6 +157,10 @@ OTHERS: Mapping[str, tuple[Mapping[str, str], str, tuple[str, str], Collection[s
     ),
     "scala, another base": (SCALA, "src/test/scala/BSuite.scala", ("munit.FunSuite", "Helper"), None),
     "scala, nobody can make it": (SCALA, "src/test/scala/ASuite.scala", ("class A", "abstract class A"), None),
+    "objective-c, a test": (OBJECTIVE_C, "AppTests/BTests.mm", ("testB", "testC"), None),
+    "objective-c, another base": (OBJECTIVE_C, "AppTests/Base.h", ("XCTestCase", "NSObject"), None),
+    "dart, a test": (DART, "test/b_test.dart", ("'b'", "'c'"), None),
+    "dart, a function that passes tests on no more": (DART, "test/src/shared.dart", ("test(name, body)", "1"), None),
     "gherkin, a scenario": (GHERKIN, "features/b.feature", ("Scenario: b", "Scenario: c"), {"features/b.feature"}),
     "bats, a test": (BATS, "test/b.bats", ('"b"', '"c"'), {"test/b.bats"}),
     "robot framework, a test": (ROBOT, "b.robot", ("B\n", "C\n"), {"b.robot"}),

@@ -60,6 +60,13 @@ SAMPLES = {
         ),
         "package_clause import_declaration class_definition trait_definition object_definition",
     ),
+    "dart": (
+        (
+            b"@A(b)\nimport 'c' as d;\npart 'e';\nvoid f(G h) { i('j', () {}); }\n"
+            b"class K extends L with M { @N void o() {} }\nmixin P on Q {}\n"
+        ),
+        "import_or_export part_directive function_signature function_body class_definition mixin_declaration",
+    ),
     "java": (
         b"package a; import static b.C; @D class E<F> extends G<F> { @H void i() {} } record J(int k) {} @interface L {}",
         "package_declaration import_declaration class_declaration record_declaration annotation_type_declaration",

@@ -9,6 +9,7 @@ from testlist.language import Format, Language, Syntax
 from testlist.languages.bats.language import BATS
 from testlist.languages.cpp.language import CPP
 from testlist.languages.csharp.language import CSHARP
+from testlist.languages.dart.language import DART
 from testlist.languages.elixir.language import ELIXIR
 from testlist.languages.gherkin.language import GHERKIN
 from testlist.languages.go.language import GO
@@ -25,7 +26,7 @@ from testlist.model import Facts, FactsByPath
 
 #: the first whose frameworks read a configuration file decides on its format
 LANGUAGES: Final = (
-    PYTHON, JAVASCRIPT, GO, CSHARP, PHP, CPP, SWIFT, RUST, RUBY, ELIXIR, JVM, SCALA, GHERKIN, BATS, ROBOT,
+    PYTHON, JAVASCRIPT, GO, CSHARP, PHP, CPP, SWIFT, RUST, RUBY, ELIXIR, JVM, SCALA, DART, GHERKIN, BATS, ROBOT,
 )  # fmt: skip
 
 #: language id -> its syntax

@@ -9,6 +9,8 @@ from typing import Final
 from testlist.languages.cpp import vocabulary
 from testlist.languages.cpp.facts_arguments import spans, text_of
 from testlist.languages.cpp.facts_calls import TOKEN, Reader
+from testlist.languages.cpp.facts_objc import SPEAKS
+from testlist.languages.cpp.facts_objc import read as read_objc
 from testlist.languages.cpp.shape import CppFacts, MacroFact
 from testlist.languages.cpp.strip import INCLUDED, Masked, mask
 from testlist.model import Facts
@@ -26,7 +28,7 @@ LONGEST_BODY: Final = 32_768
 def extract(source: bytes, language: str) -> Facts:  # noqa: ARG001 - every reader takes it
     """Read one file."""
     if not any(marker in source for marker in MARKERS):
-        return {"includes": _includes(source)}
+        return {"includes": _includes(source), **(read_objc(mask(source)) if SPEAKS.search(source) else {})}
     masked = mask(source)
     wrappers, aliases, own = _definitions(masked)
     reader = Reader(masked, frozenset(wrappers), aliases, _line_starts(masked.source))
@@ -42,6 +44,7 @@ def extract(source: bytes, language: str) -> Facts:  # noqa: ARG001 - every read
         "uses": reader.uses,
         "macros": wrappers,
         "own": sorted(own),
+        **(read_objc(masked) if SPEAKS.search(source) else {}),
     }
     return {key: value for key, value in facts.items() if value}
 

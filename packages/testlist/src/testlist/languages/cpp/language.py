@@ -1,4 +1,4 @@
-"""C++, as the engine knows it: read as tokens, so it has no grammar."""
+"""C++ and Objective-C, which share headers and `.mm`, as the engine knows them: read as tokens, without a grammar."""
 
 from typing import Final
 
@@ -16,6 +16,7 @@ CPP: Final = Language(
             lenient=True,
             bodies="cpp-bodies",
         ),
+        Syntax(id="objective-c", suffixes=("m",), reader="facts_objc", lenient=True),
     ),
     formats=(Format("cpp-bodies", "checks", lenient=True, on_demand=True),),
     calls="resolve_calls",

@@ -16,7 +16,7 @@ from testlist.languages.cpp.vocabulary import EITHER
 from testlist.model import FactsByPath, Test
 from testlist.project import Project
 
-SOURCES: Final = CPP.suffixes
+SOURCES: Final = frozenset(CPP.syntaxes[0].suffixes)
 #: owner of a macro -> libraries it may come from
 MEANINGS: Final = {EITHER: ("catch2", "doctest"), "catch2": ("catch2",), "doctest": ("doctest",), "gtest": ("gtest",)}
 

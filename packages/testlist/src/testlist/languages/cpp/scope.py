@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from testlist.interface import Claim, Signal
 from testlist.kit.scope import DeclaredFramework, DefaultScope
@@ -9,6 +10,8 @@ from testlist.languages.cpp.language import CPP
 from testlist.languages.cpp.resolve import Resolver
 from testlist.languages.cpp.shape import shape
 from testlist.model import Facts, FactsByPath, Test
+
+LANGUAGE: Final = frozenset({CPP.syntaxes[0].id})
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,4 +41,4 @@ class CppScope(DefaultScope):
 
 def framework(name: str) -> DeclaredFramework:
     """A framework whose tests are calls of macros."""
-    return DeclaredFramework(name, CPP.ids, lambda project: CppScope(name, project.once(Resolver.of)), shared=True)
+    return DeclaredFramework(name, LANGUAGE, lambda project: CppScope(name, project.once(Resolver.of)), shared=True)

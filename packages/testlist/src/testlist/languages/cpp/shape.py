@@ -1,4 +1,4 @@
-"""The facts of a C++ file, as they pass from the parsing child to the engine."""
+"""The facts of a C++ or Objective-C file, as they pass from the parsing child to the engine."""
 
 from typing import NotRequired, TypedDict, cast
 
@@ -58,11 +58,36 @@ class MacroFact(TypedDict):
     calls: list[tuple[str, list[str]]]
 
 
+class ClassFact(TypedDict):
+    """A class of Objective-C, where it says what it inherits."""
+
+    name: str
+    base: str
+
+
+class MethodFact(Place):
+    """A method of Objective-C that is a test if its owner, a class, is a test case."""
+
+    owner: str
+    name: str
+    status: NotRequired[str]
+
+
+class ExampleFact(Place):
+    """A test of Objective-C that is a block with a title.  owner: as of the macro around it (see vocabulary_objc)."""
+
+    owner: str
+    name: str
+    suites: list[str]
+    status: NotRequired[str]
+    dynamic: NotRequired[bool]
+
+
 class CppFacts(TypedDict, total=False):
     """One file; what is empty is left out.
 
     includes: as they are written; uses: calls of unknown macros; macros: name -> what it stands for; own: macros of
-    test libraries that the file defines itself.
+    test libraries that the file defines itself; classes, methods, examples: of Objective-C.
     """
 
     includes: list[str]
@@ -70,6 +95,9 @@ class CppFacts(TypedDict, total=False):
     uses: list[UseFact]
     macros: dict[str, MacroFact]
     own: list[str]
+    classes: list[ClassFact]
+    methods: list[MethodFact]
+    examples: list[ExampleFact]
 
 
 def shape(facts: Facts) -> CppFacts:

@@ -1,0 +1,1 @@
+"""Dart: tests of package:test and of flutter_test, and classes of test_reflective_loader."""
