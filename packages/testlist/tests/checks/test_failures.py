@@ -83,6 +83,7 @@ def raises(subject: str, expected: str = "", *, negated: bool = False) -> Check:
 NOT = {"negated": True}
 TABLE: list[tuple[Files, list[tuple[str, list[Check]]]]] = [
     (java, [
+        ("if (a != b) { if (c) fail(1); fail(2); }", [equal("a", "b")]),
         ("if (a != b) fail();", [equal("a", "b")]),
         ('if (a == b) { log(a); Assert.fail("why"); }', [equal("a", "b", **NOT)]),
         ("if (a == null || !b) { fail(); }", [none("a", **NOT), true("b")]),
@@ -150,6 +151,7 @@ TABLE: list[tuple[Files, list[tuple[str, list[Check]]]]] = [
         ("foreach ($all as $a) { $this->fail(); }", [FAILS]),
     ]),
     (python, [
+        ("if a != b:\n    if c:\n        self.fail(1)\n    self.fail(2)", [equal("a", "b")]),
         ("if a != b:\n    self.fail()", [equal("a", "b")]),
         ("if a is None or not b:\n    pytest.fail('why')", [none("a", **NOT), true("b")]),
         ("if a in b:\n    pass\nelse:\n    self.fail()", [{"relation": "contains", "subject": "b", "expected": "a"}]),
@@ -176,6 +178,7 @@ TABLE: list[tuple[Files, list[tuple[str, list[Check]]]]] = [
         ("all.forEach(() => { assert.fail() })", [FAILS]),
     ]),
     (ruby, [
+        ("if a != b\n  flunk(1) if c\n  flunk(2)\nend", [equal("a", "b")]),
         ("flunk if a != b", [equal("a", "b")]),
         ('flunk "why" unless a.nil? && b.is_a?(C)', [none("a"), {"relation": "type", "subject": "b", "expected": "C"}]),
         ("if a.include?(b)\n  flunk\nend", [{"relation": "contains", "negated": True, "subject": "a", "expected": "b"}]),
@@ -215,6 +218,7 @@ TABLE: list[tuple[Files, list[tuple[str, list[Check]]]]] = [
         ("if a { g(); t.Errorf(1); t.FailNow() }", [true("a", **NOT)]),
         ("switch {\ncase a != b:\nt.Fatal()\ncase c:\ng()\n}", [equal("a", "b")]),
         ("switch {\ncase a, b:\nt.Fatal()\n}", [true("a", **NOT), true("b", **NOT)]),
+        ("if a != b { if c { t.Fatal(1) }; t.Fatal(2) }", [equal("a", "b")]),
         ("switch a { case 1: t.Fatal() }", [FAILS]),
     ]),
 ]  # fmt: skip
