@@ -13,7 +13,7 @@ from typing import Any, Final
 from testlist.homes import ITSELF, STEPS, Homes, Itself, around_of
 from testlist.isolation import attempt
 from testlist.kit.bodies import BodyFact
-from testlist.languages import SYNTAXES, language_of
+from testlist.languages import OWNERS, SYNTAXES, language_of
 from testlist.loader import Loader
 from testlist.model import Checks, Facts, Test
 from testlist.paths import Paths
@@ -23,8 +23,6 @@ from testlist.vendored import tested
 CHECKS: Final = "checks"
 #: calls that are followed: a test, a function of its own, and one that this one calls
 LEVELS: Final = 2
-#: languages whose methods are those of the type that a call is written in
-STATIC: Final = frozenset({"go", "rust", "cpp"})
 #: checks of the functions that one test calls: thousands of tests may call the same
 MOST: Final = 100
 #: files that those of tests lead to, of all together, that are noted for the next commit
@@ -124,7 +122,7 @@ class _Bodies:
             passes = None
         if passes is not None and self.homes.surrounded(test.file, body):
             passes = None
-        around = around_of(body) if language_of(test.file) not in STATIC else ""
+        around = around_of(body) if binds_late(test.file) else ""
         itself = Itself(test.file, around) if around else None
         reached = self._reached(test.file, body, LEVELS, itself, is_own=True)
         return Checks((*own, *reached), self._subjects(test.file, body), passes)
@@ -168,3 +166,9 @@ def bodies_of(path: str) -> str | None:
     """The format in which the functions of a file are read; None if its language has none yet."""
     language = language_of(path)
     return SYNTAXES[language].bodies if language is not None else None
+
+
+def binds_late(path: str) -> bool:
+    """Whether its language looks for a method of an object in the object's own class."""
+    language = language_of(path)
+    return language is not None and OWNERS[language].binds_late

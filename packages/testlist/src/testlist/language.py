@@ -142,7 +142,8 @@ class Language:
     name: of its package.  own_folders: folders like any other to its tools that hold other people's code elsewhere.
     follows: its module with `bases` (see Bases), if its configuration files may be built on others.  calls: its module
     with `home` (see Calls), if its bodies are read.  depends: its module that says what rows depend on (see
-    Dependence); without one a changed file means that all files of the language are resolved again.
+    Dependence); without one a changed file means that all files of the language are resolved again.  binds_late: a
+    method that an object calls on itself is that of its own class, whichever class the call is written in.
     """
 
     name: str
@@ -154,6 +155,7 @@ class Language:
     follows: str | None = None
     calls: str | None = None
     depends: str | None = None
+    binds_late: bool = True
 
     @property
     def suffixes(self) -> frozenset[str]:

@@ -216,12 +216,15 @@ BOMBS = {
 
 
 @pytest.mark.proof
+@pytest.mark.timeout(600)  # what counts is processor time: under a load of 9 it took 141 s
 def test_bombs_end_in_time_and_harm_no_other_file(make_repository: MakeRepository, take: TakeInventory) -> None:
     repository = make_repository({**BOMBS, **GOOD})
     began = processor_seconds()
     found = take(repository, limits=ParseLimits(file_seconds=1.5))
     assert {"good", "test_good"} <= {test.name for test in found.tests}
-    assert processor_seconds() - began < 30
+    took = processor_seconds() - began
+    print(f"{took:.1f} s of processors")
+    assert took < 30
     no_children_left()
 
 

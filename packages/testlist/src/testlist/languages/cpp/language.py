@@ -37,4 +37,5 @@ CPP: Final = Language(
         },
         beside=(("googletest", "googlemock"), ("googlemock", "googletest")),
     ),
+    binds_late=False,
 )

@@ -29,4 +29,5 @@ GO: Final = Language(
     ),
     # of these the go tool leaves out `vendor` alone
     own_folders=frozenset({"dist", "venv", "site-packages", "third_party", "third-party", "thirdparty", "3rdparty"}),
+    binds_late=False,
 )

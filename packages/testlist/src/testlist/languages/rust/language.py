@@ -25,4 +25,5 @@ RUST: Final = Language(
         modules="proptest rstest std",
         namespaces=("super", "crate$"),
     ),
+    binds_late=False,
 )
