@@ -200,8 +200,8 @@ def test_a_command_that_is_told_to_end_leaves_no_folder(make_repository: MakeRep
 def test_languages_that_are_not_read_are_told_where_the_format_does_not(
     make_repository: MakeRepository, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    directory = make_repository({"test_a.py": "def test_a(): pass\n", "a_test.dart": ""})
-    said = "files that look like tests, but no framework of their language is known here: 1 Dart\n"
+    directory = make_repository({"test_a.py": "def test_a(): pass\n", "a_test.zig": ""})
+    said = "files that look like tests, but no framework of their language is known here: 1 Zig\n"
     for form in ("jsonl", "csv"):
         assert main([str(directory), "--format", form]) == 0
         assert capsys.readouterr().err == said

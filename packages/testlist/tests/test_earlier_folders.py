@@ -79,10 +79,10 @@ def test_folders_that_are_shown_alike_are_read_each_time(history: History) -> No
 
 
 def test_files_that_are_shown_alike_and_unread_count_once(history: History) -> None:
-    for name in (b"a\xfe_test.dart", b"a\xff_test.dart"):
+    for name in (b"a\xfe_test.zig", b"a\xff_test.zig"):
         (history.directory / os.fsdecode(name)).write_text("")
     history.then(FILES)
-    assert history.then({"one/test_b.py": TEST.format("c")}).unread == {"Dart": 1}
+    assert history.then({"one/test_b.py": TEST.format("c")}).unread == {"Zig": 1}
 
 
 def test_a_folder_with_two_entries_of_one_name_is_refused(history: History) -> None:

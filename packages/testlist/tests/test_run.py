@@ -127,18 +127,18 @@ def test_files_in_languages_that_no_framework_reads_are_counted(
 ) -> None:
     lua = {f"spec/shop{n}_spec.lua": "it('adds', function() end)\n" for n in range(3)}
     others = {
-        "test/shop_test.dart": "x",
-        "lib/shop.dart": "x",
+        "test/shop_test.zig": "x",
+        "lib/shop.zig": "x",
         "src/shop.lua": "x",
         "vendor/a_spec.lua": "x",
         "test_a.py": "def test_a(): pass\n",
     }
     found = take(make_repository(lua | others))
-    assert found.summary()["unread"] == {"Lua": 3, "Dart": 1}
+    assert found.summary()["unread"] == {"Lua": 3, "Zig": 1}
     assert totals(found).splitlines()[1] == (
         "files that look like tests, but no framework of their language is known here: 3 Lua, 1 Dart"
     )
-    assert json.loads("".join(render(found, "json")))["summary"]["unread"] == {"Lua": 3, "Dart": 1}
+    assert json.loads("".join(render(found, "json")))["summary"]["unread"] == {"Lua": 3, "Zig": 1}
 
 
 def test_a_repository_without_tests_gives_an_empty_inventory(
