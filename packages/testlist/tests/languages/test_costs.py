@@ -5,6 +5,8 @@ import time
 from testlist.languages.csharp.config_msbuild import extract as msbuild
 from testlist.languages.csharp.config_projects import DotnetProjects
 from testlist.languages.dart.facts import extract as dart
+from testlist.languages.dart.resolve import Resolver
+from testlist.model import Facts
 from testlist.project import Project
 from testlist_harness.repositories import MakeRepository, TakeInventory
 
@@ -20,8 +22,8 @@ def projects_of(shared: str, count: int) -> DotnetProjects:
 
 
 def test_projects_keep_little_of_a_large_file_that_all_import() -> None:
-    packages = "".join(f'<PackageReference Include="xunit.{number}" />' for number in range(MANY))
-    references = "".join(f'<ProjectReference Include="../p{number}/p.csproj" />' for number in range(MANY))
+    packages = "".join(f'<PackageReference Include="xunit.{number}" />' for number in range(MANY // 4))
+    references = "".join(f'<ProjectReference Include="../p{number}/p.csproj" />' for number in range(MANY // 4))
     projects = projects_of(f"<Project>{packages}{references}</Project>", 50)
     kept = [len(one.packages) + len(one.references) for one in projects.own.values()]
     assert len(kept) == 50
@@ -30,7 +32,7 @@ def test_projects_keep_little_of_a_large_file_that_all_import() -> None:
 
 
 def test_the_one_package_of_tests_in_a_large_file_is_found() -> None:
-    others = "".join(f'<PackageReference Include="other.{number}" />' for number in range(MANY))
+    others = "".join(f'<PackageReference Include="other.{number}" />' for number in range(MANY // 4))
     projects = projects_of(f'<Project>{others}<PackageReference Include="NUnit" /></Project>', 3)
     assert [projects.own[folder].packages for folder in projects.own] == [{"nunit"}] * 3
 
@@ -59,3 +61,13 @@ def test_functions_of_dart_do_not_copy_the_parameters_around_them() -> None:
     before = time.process_time()
     dart(b"void test1(" + parameters + b") { " + b"b(c) { }\n" * MANY + b"}", "dart")
     assert time.process_time() - before < 3
+
+
+def test_files_of_dart_that_import_each_other_are_gone_through_once() -> None:
+    paths = [f"test/a{number}_test.dart" for number in range(400)]
+    facts: dict[str, Facts] = {path: {"imports": [one.rpartition("/")[2] for one in paths]} for path in paths}
+    resolver = Resolver.of(Project(dict.fromkeys(paths, "")))
+    assert resolver.leads(facts) == set()
+    before = time.process_time()
+    assert {resolver.owner(path, facts) for path in paths} == {"dart-test"}
+    assert time.process_time() - before < 1.5
