@@ -90,7 +90,10 @@ class Cases:
 
 @dataclass(slots=True)
 class Ends:
-    """What classes end in, as far as anybody says.  bases: class -> what it inherits; known: what was asked for."""
+    """What classes end in, as far as anybody says: of a circle the first by name, whoever is asked for first.
+
+    bases: class -> what it inherits; known: what was asked for.
+    """
 
     bases: dict[str, str]
     known: dict[str, str] = field(default_factory=dict)
@@ -101,7 +104,9 @@ class Ends:
         while name in self.bases and name not in self.known and self.bases[name] not in chain:
             name = self.bases[name]
             chain[name] = None
-        end = self.known.get(name, name)
+        base, names = self.bases.get(name, ""), list(chain)
+        is_round = name not in self.known and base in chain
+        end = min(names[names.index(base) :]) if is_round else self.known.get(name, name)
         self.known.update(dict.fromkeys(chain, end))
         return end
 

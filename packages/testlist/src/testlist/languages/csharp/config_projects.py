@@ -15,8 +15,11 @@ ADDED: Final = ("Directory.Build.props", "Directory.Build.targets")
 LISTED: Final = "packages.config"
 #: files that projects may be built on, how these name their own folder, and how many of them are followed
 SHARED: Final = (".props", ".targets")
+NAMING: Final = ("packages", "projects", "usings")
 HERE: Final = "$(MSBuildThisFileDirectory)"
 MOST_IMPORTS: Final = 30
+#: packages, projects and usings that a project has of them: one file may be imported by thousands of projects
+MOST_NAMES: Final = 300
 #: packages whose presence makes a project one of tests
 PACKAGES: Final = re.compile(
     r"(nunit|xunit|mstest|tunit|fscheck\.[nx]unit|microsoft\.net\.test\.sdk|microsoft\.testing\."
@@ -91,9 +94,11 @@ class FolderSettings:
 
 @dataclass
 class DotnetProjects:
-    """The projects of one repository."""
+    """The projects of one repository.  said, built_on: of files that are imported, each read once."""
 
     project: Project
+    said: dict[str, dict[str, Any]] = field(default_factory=dict)
+    built_on: dict[str, list[str]] = field(default_factory=dict)
     nearest: dict[str, str | None] = field(default_factory=dict)
     verdicts: dict[str, bool] = field(default_factory=dict)
 
@@ -106,22 +111,46 @@ class DotnetProjects:
             if name.endswith(PROJECT):
                 found.setdefault(folder, FolderSettings()).names.append(name.removesuffix(PROJECT))
                 found[folder].add(self.project.data(path), folder)
-                for imported in self.imported(path):
-                    found[folder].add(self.project.data(imported), folder, folder_of(imported))
+                self.lend(path, found[folder])
                 found[folder].remove(self.project.data(path), folder)
         for folder, settings in found.items():
             settings.add(self.project.data(f"{folder}/{LISTED}" if folder else LISTED), folder)
         return found
 
+    def lend(self, path: str, settings: FolderSettings) -> None:
+        """Add what a project has of files that it imports."""
+        left = MOST_NAMES
+        for imported in self.imported(path):
+            said = self.shared(imported)
+            left -= sum(len(said.get(key, ())) for key in NAMING)
+            if left < 0:
+                break
+            settings.add(said, folder_of(path), folder_of(imported))
+
+    def shared(self, path: str) -> dict[str, Any]:
+        """What an imported file says that means anything to those who import it, and not without end."""
+        if path not in self.said:
+            data = self.project.data(path)
+            known = data if isinstance(data, dict) else {}
+            packages = [one for one in known.get("packages", ()) if PACKAGES.search(one)]
+            said = {**known, "packages": sorted({*packages})}
+            self.said[path] = {**said, **{key: said[key][: MOST_NAMES // 3] for key in NAMING if key in said}}
+        return self.said[path]
+
+    def imports(self, path: str) -> list[str]:
+        """Files of the repository that a file imports itself."""
+        if path not in self.built_on:
+            data, folder = self.project.data(path), folder_of(path)
+            named = data.get("imports", ()) if isinstance(data, dict) else ()
+            places = dict.fromkeys(placed(other, folder, folder) for other in named)
+            self.built_on[path] = [place for place in places if place in self.project.configs]
+        return self.built_on[path]
+
     def imported(self, path: str) -> Iterator[str]:
         """Files of the repository that a project file is built on, by paths that are written there."""
         todo, seen = [path], {path}
         while todo and len(seen) <= MOST_IMPORTS:
-            one = todo.pop(0)
-            data, folder = self.project.data(one), folder_of(one)
-            named = data.get("imports", ()) if isinstance(data, dict) else ()
-            places = dict.fromkeys(placed(other, folder, folder) for other in named)
-            new = [place for place in places if place in self.project.configs and place not in seen]
+            new = [place for place in self.imports(todo.pop(0)) if place not in seen]
             yield from new
             seen.update(new)
             todo += new

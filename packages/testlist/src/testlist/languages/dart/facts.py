@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from tree_sitter import Node
 
-from testlist.languages.dart.facts_calls import Called, called, calls_many, fact_of, parameters_of
+from testlist.languages.dart.facts_calls import MOST, Called, called, calls_many, fact_of, parameters_of
 from testlist.languages.dart.facts_classes import annotation_of, class_of
 from testlist.languages.dart.facts_titles import uri_of
 from testlist.languages.dart.shape import CallFact, ClassFact, DartFacts
@@ -123,10 +123,11 @@ class _Found:
         name, parameters = parameters_of(signature)
         if name in WORDS and not place.names:
             self.own.add(name)
+        around = place.parameters if len(place.parameters) < MOST else frozenset()  # each function has them again
         return place._replace(
             dynamic=place.dynamic or bool(parameters),
             names=(*place.names, name)[-DEEPEST:],
-            parameters=place.parameters | parameters,
+            parameters=around | parameters,
         )
 
     def may_pass(self, name: str, word: str) -> bool:

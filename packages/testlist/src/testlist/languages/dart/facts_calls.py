@@ -23,7 +23,7 @@ LITERALS: Final = frozenset(
 )
 #: bytes of a function in which is looked for what calls a parameter
 SEARCHED: Final = 4_000
-#: arguments that are looked at
+#: arguments that are looked at, and parameters of functions in each other
 MOST: Final = 40
 
 
@@ -108,16 +108,16 @@ def calls_many(selector: Node, before: Node) -> bool:
 
 
 def parameters_of(signature: Node) -> tuple[str, frozenset[str]]:
-    """Name and parameters of a function."""
+    """Name and first parameters of a function."""
     name, parameters, todo = "", set[str](), [signature]
     while todo:
         node = todo.pop()
-        if node.type == "formal_parameter":
+        if node.type == "formal_parameter" and len(parameters) < MOST:
             names = [text(child) for child in node.named_children if child.type == "identifier"]
             parameters.update(names[-1:])
         elif node.type == "identifier":
             name = name or text(node)
-        elif node.type not in ("function_body", "type_arguments", "function_type"):
+        elif node.type not in ("formal_parameter", "function_body", "type_arguments", "function_type"):
             todo += reversed(node.named_children)
     return name, frozenset(parameters)
 

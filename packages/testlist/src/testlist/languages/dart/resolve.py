@@ -31,6 +31,7 @@ class Resolver:
     libraries: dict[str, str]
     wanted: Growing[set[str]] = field(default_factory=lambda: Growing(set()))
     owners: dict[str, str | None] = field(default_factory=dict)
+    packages: dict[str, str] = field(default_factory=dict)  # whose packages a file imports itself
     wrappers: dict[str, str] | None = None
     files: dict[str, list[str]] = field(default_factory=dict)  # that a file imports
 
@@ -82,16 +83,23 @@ class Resolver:
         chain = [path]
         for one in islice(chain, MOST_FILES):  # grows as it is read
             found = shape(facts.get(one, {}))
-            packages = (INSIDE.match(name) for name in found.get("imports", ()))
-            owners = {PACKAGES[package[1]] for package in packages if package and package[1] in PACKAGES}
-            if owners:
-                return max(owners)  # flutter_test has all of package:test
-            fresh = [two for two in self.imported(one, found) if two in facts and two not in chain]
-            chain += fresh if len(chain) < MOST_FILES else []
+            if named := self.named(one, found):
+                return named
+            for two in self.imported(one, found) if len(chain) < MOST_FILES else ():
+                if two in facts and two not in chain and len(chain) < MOST_FILES:
+                    chain.append(two)
         if path not in self.candidates:
             return None
         words = {call["word"] for call in shape(facts[path]).get("calls", ())}
         return "dart-test" if words.isdisjoint(WIDGETS) else "flutter-test"
+
+    def named(self, path: str, facts: DartFacts) -> str:
+        """Whose package a file imports itself; empty for none."""
+        if path not in self.packages:
+            packages = (INSIDE.match(name) for name in facts.get("imports", ()))
+            owners = {PACKAGES[package[1]] for package in packages if package and package[1] in PACKAGES}
+            self.packages[path] = max(owners, default="")  # flutter_test has all of package:test
+        return self.packages[path]
 
     def meaning(self, word: str, own: DartFacts, facts: FactsByPath) -> str | None:
         """The function of a framework that a word stands for; None if it is anything else."""

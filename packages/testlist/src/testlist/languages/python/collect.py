@@ -117,11 +117,15 @@ class Collector:
 
     def _attached(self, path: str, outer: Marks) -> Iterator[Hit]:
         """Tests that `setattr` puts into classes: each made at run time, where that is written."""
-        for one, written, suites, item in self.attaching.of(path):
-            name = one.item["name"]
-            by = CASE_BY if self.is_case(one) else PLAIN_BY if self.rules.is_class(name) else ""
-            if by and not self.rules.library:
+        known = dict[tuple[str, int], tuple[str, Marks]]()  # a class may be given thousands of tests
+        for one, written, suites, item in self.attaching.of(path) if not self.rules.library else ():
+            if one.key not in known:
+                name = one.item["name"]
+                by = CASE_BY if self.is_case(one) else PLAIN_BY if self.rules.is_class(name) else ""
                 marks = outer | resolve_marks.own(self.names, one.path, one.item) | Marks(dynamic=True, cases=0)
+                known[one.key] = by, marks
+            by, marks = known[one.key]
+            if by:
                 yield Hit(by, written, suites, item, item["name"], marks)
 
     def _made(self, path: str, outer: Marks) -> Iterator[Hit]:

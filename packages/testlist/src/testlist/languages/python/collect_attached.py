@@ -1,7 +1,7 @@
 """Tests that `setattr` puts into classes of a module, in its own statements or in functions that they call."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from testlist.languages.python.resolve_classes import Class, Classes
@@ -29,11 +29,12 @@ class Attached(NamedTuple):
 
 @dataclass(slots=True)
 class Attaching:
-    """One repository."""
+    """One repository.  members: of classes whose methods were looked for; a module may call one for each test."""
 
     names: Names
     makers: Makers
     classes: Classes
+    members: dict[tuple[str, int], dict[str, Found]] = field(default_factory=dict)
 
     def of(self, path: str) -> Iterator[Attached]:
         """All of one module; one for each class that a function is given."""
@@ -72,7 +73,9 @@ class Attaching:
 
     def method(self, one: Class, name: str) -> Found | None:
         """A method of a class, or of its bases."""
-        return self.classes.members(self.classes.order(one)).get(name)
+        if one.key not in self.members:
+            self.members[one.key] = self.classes.members(self.classes.order(one))
+        return self.members[one.key].get(name)
 
     def whole(
         self, path: str, owner: str, item: AttachItem, *, tells: bool, written: str | None = None
