@@ -136,7 +136,7 @@ def test_files_in_languages_that_no_framework_reads_are_counted(
     found = take(make_repository(lua | others))
     assert found.summary()["unread"] == {"Lua": 3, "Zig": 1}
     assert totals(found).splitlines()[1] == (
-        "files that look like tests, but no framework of their language is known here: 3 Lua, 1 Dart"
+        "files that look like tests, but no framework of their language is known here: 3 Lua, 1 Zig"
     )
     assert json.loads("".join(render(found, "json")))["summary"]["unread"] == {"Lua": 3, "Zig": 1}
 
