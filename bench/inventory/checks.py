@@ -62,7 +62,7 @@ def _taken(given: list[str]) -> dict[str, float]:
     most, others = 0, dict[int, float]()
     while process.poll() is None:
         most = max(most, _together(process.pid, others))
-        time.sleep(INTERVAL)
+        time.sleep(INTERVAL)  # between two samples of memory
     assert process.stdout is not None
     with process.stdout:
         written = process.stdout.read()

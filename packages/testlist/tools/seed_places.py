@@ -97,7 +97,7 @@ NEEDED: Final[Mapping[str, str]] = {
 ALIASES: Final = {"typescript": "javascript", "tsx": "javascript"}
 
 
-#: helpers of Ruby tests, and what runs something around those that require them
+#: helpers of Ruby tests, and calls in them that run a block around each test that requires such a file
 HELPER: Final = re.compile(r"(?:^|/)(?:test|spec)/(?:.*/)?(?:\w*helper|abstract_unit)\.rb$")
 HELP: Final = re.compile(
     r"^\s*(?:[\w.:]+\.)?(?:(?:prepend_|append_)?(?:before|after)|around|setup|teardown|fixtures)\b(?!\s*[=.,])"

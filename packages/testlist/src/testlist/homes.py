@@ -114,7 +114,7 @@ class Homes:
 
     def surrounded(self, path: str, body: BodyFact) -> bool:
         """Whether a file that this one asks for runs something around a test: around its class, one above, or all."""
-        around = body["around"] if "around" in body else body["name"].rpartition(".")[0]
+        around = around_of(body)
         classes = {"", *(one.name for one in self._line(path, around)), *_bases(self.facts[path]).get(around, ())}
         found, level = set[str](), {path}
         for _ in range(STEPS):

@@ -229,5 +229,5 @@ def test_bombs_end_in_time_and_harm_no_other_file(make_repository: MakeRepositor
 
 
 def processor_seconds() -> float:
-    """Of this process and the children it has seen end."""
+    """Processor time of this process and of the children that it has seen end."""
     return sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))

@@ -91,7 +91,7 @@ def _functions(root: Node, file: _File) -> Iterator[BodyFact]:
 
 
 def _specs(root: Node, names: Names, file: _File) -> Iterator[BodyFact]:
-    """The functions that specs of Ginkgo and GoConvey are given, by their titles; what runs around them may fail."""
+    """Functions of specs of Ginkgo and GoConvey, by title.  None is accused, as a function around it may fail."""
     todo = [(root, 0, NESTED)] if names.ginkgo or names.goconvey else []
     while todo:
         node, depth, nested = todo.pop()

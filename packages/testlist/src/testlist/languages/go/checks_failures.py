@@ -15,11 +15,11 @@ BLOCK, CASE = "block", "expression_case"
 class GoFailures(Failures):
     """Failures of one body.  handles: names that it gives to tests."""
 
+    nodes = frozenset({"if_statement", CASE})
+
     def __init__(self, handles: Collection[str]) -> None:
         super().__init__()
         self.handles = handles
-
-    nodes = frozenset({"if_statement", CASE})
 
     def branch(self, node: Node) -> Branch | None:
         """See Failures; a `case` of a `switch` over nothing is one, too."""

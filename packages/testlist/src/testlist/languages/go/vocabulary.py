@@ -23,7 +23,7 @@ DECORATORS: Final = frozenset(
      "PollProgressInterval", "Offset", "CodeLocation", "EntryDescription", "SpecPriority", "SemVerConstraint",
      "ComponentSemVerConstraint", "GinkgoHelper"}
 )  # fmt: skip
-#: what runs before each spec of a group
+#: calls whose function runs before each spec of a group
 SETUP: Final = frozenset({"BeforeEach", "JustBeforeEach", "BeforeAll"})
 #: further calls that are given functions which hold no specs
 ASIDE: Final = frozenset(

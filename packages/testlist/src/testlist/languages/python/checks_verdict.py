@@ -33,12 +33,14 @@ ESCAPES: Final = re.compile(
     rb"\b(?:fail|skip|xfail|exit|_exit|raises|warns|deprecated_call|SystemExit|KeyboardInterrupt|BaseException|yield|await"
     rb"|importorskip|GeneratorExit|signal)\b"
 )
-#: what runs when a module is loaded, and may raise; calls that only say where others are; what the runner never enters
+#: nodes that run, and may raise, when a module is loaded, and those that may hold such
 RUNS: Final = frozenset({"call", "await", "assert_statement", "raise_statement", "delete_statement"})
 BLOCKS: Final = frozenset(
     {"if_statement", "for_statement", "while_statement", "with_statement", "block", "elif_clause", "else_clause"}
 )
+#: calls that only name a folder
 PATHS: Final = frozenset({"sys.path.append", "sys.path.insert"})
+#: the condition of a block that a runner does not enter
 GUARD: Final = re.compile(r"__name__\s*==")
 #: ends of a test that are no failure
 LEAVES: Final = frozenset({"pytest.skip", "self.skipTest"})
