@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlalchemy.engine import URL, make_url
 
 from app import embedded
+from app.errors import BadSetting
 from app.settings import Settings
 
 
@@ -26,6 +27,13 @@ def owner_url(settings: Settings) -> str:
     if settings.database_url is None:
         return embedded.ensure(settings.home).owner_url
     return (settings.database_owner_url or settings.database_url).get_secret_value()
+
+
+def directory_url(settings: Settings) -> str:
+    """DIRECTORY_URL, of a service with cells.  Raises: BadSetting."""
+    if settings.directory_url is None:
+        raise BadSetting("DIRECTORY_URL: expected with CELLS")
+    return settings.directory_url.get_secret_value()
 
 
 def direct_url(settings: Settings) -> str | None:

@@ -10,6 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 
+from app.domain.cells import NAME as CELL_NAME
 from app.domain.emails import is_address
 
 if TYPE_CHECKING:
@@ -82,6 +83,29 @@ def _database(given: SecretStr) -> SecretStr:
     if url.port == 0 or not all(port.isdecimal() and 0 < int(port) < 65536 for port in (*several, str(url.port or 1))):
         raise ValueError("expected a port from 1 to 65535")
     return SecretStr(_named(url).render_as_string(hide_password=False))
+
+
+def _cells(given: SecretStr) -> SecretStr:
+    """Names and addresses of cells, in the form in which addresses are compared."""
+    allowed = "expected NAME=postgresql://… for each cell, separated by spaces; a name is of a-z, 0-9 and -"
+    found = dict[str, str]()
+    for word in given.get_secret_value().split():
+        name, equals, address = word.partition("=")
+        if not (equals and CELL_NAME.fullmatch(name)):
+            raise ValueError(allowed)
+        if name in found:
+            raise ValueError(f"the cell {name!r} stands there twice")
+        found[name] = _database(SecretStr(address)).get_secret_value()
+    if not found:
+        raise ValueError(allowed)
+    if len(set(found.values())) < len(found):
+        raise ValueError("two cells have the same database")
+    return SecretStr(" ".join(f"{name}={address}" for name, address in found.items()))
+
+
+def split_cells(given: SecretStr) -> dict[str, str]:
+    """The addresses of cells by their names."""
+    return {name: address for name, _, address in (word.partition("=") for word in given.get_secret_value().split())}
 
 
 def password(address: SecretStr) -> str:
@@ -186,6 +210,7 @@ Hosts = Annotated[tuple[str, ...], BeforeValidator(_words), AfterValidator(_host
 HostNames = Annotated[tuple[str, ...], BeforeValidator(_words), AfterValidator(_names)]
 WebAddress = Annotated[str, AfterValidator(_web_address)]
 DatabaseAddress = Annotated[SecretStr, AfterValidator(_database)]
+CellAddresses = Annotated[SecretStr, AfterValidator(_cells)]
 MailServer = Annotated[SecretStr, AfterValidator(_mail_server)]
 MailAddress = Annotated[str, AfterValidator(_mail_address)]
 SecretKey = Annotated[SecretStr, AfterValidator(_key)]

@@ -19,6 +19,7 @@ from app.errors import BadSetting
 from app.setting_types import (
     AccountShare,
     Bearer,
+    CellAddresses,
     DatabaseAddress,
     Duration,
     HostNames,
@@ -35,6 +36,7 @@ from app.setting_types import (
     TokenPrice,
     WebAddress,
     password,
+    split_cells,
     split_keys,
 )
 
@@ -47,6 +49,8 @@ class Settings(BaseModel):
     database_url: DatabaseAddress | None = None  # none: the embedded PostgreSQL below FAIRLANE_HOME
     database_owner_url: DatabaseAddress | None = None  # of the tables' owner, for migrations; none: DATABASE_URL
     database_direct_url: DatabaseAddress | None = None  # for LISTEN and locks behind a transaction pooler
+    cells: CellAddresses | None = None  # NAME=address of each; none: one database has all accounts
+    directory_url: DatabaseAddress | None = None  # of the database that knows in which cell an account lives
     fairlane_home: Path = Path("~/.local/share/fairlane")
     secret_key: SecretKey | None = None  # none: generated once and kept in FAIRLANE_HOME
     secret_key_predecessors: Keys | None = None  # the newest first; what they signed is accepted
@@ -133,6 +137,17 @@ class Settings(BaseModel):
         return self.fairlane_home.expanduser().absolute()
 
     @property
+    def cell_addresses(self) -> dict[str, str]:
+        """CELLS, by their names; empty for a service with one database."""
+        return {} if self.cells is None else split_cells(self.cells)
+
+    @property
+    def cell(self) -> str | None:
+        """The name of the cell whose database is DATABASE_URL; None without cells."""
+        own = self.database_url.get_secret_value() if self.database_url else None
+        return next((name for name, address in self.cell_addresses.items() if address == own), None)
+
+    @property
     def encryption_phrases(self) -> tuple[str, ...]:
         """ENCRYPTION_KEYS, one by one, or ENCRYPTION_KEY."""
         if self.encryption_key is not None:
@@ -187,6 +202,8 @@ def secrets(settings: Settings) -> dict[str, str]:
     for field, value in settings:
         if isinstance(value, SecretStr):
             found[field.upper()] = password(value) if field.endswith("_url") else value.get_secret_value()
+    found.pop("CELLS", None)  # not one secret, but a password in each address
+    found |= {f"CELLS {name}": password(SecretStr(address)) for name, address in settings.cell_addresses.items()}
     return {name: secret for name, secret in found.items() if secret}
 
 
@@ -206,6 +223,7 @@ def _misfits(settings: Settings) -> Iterator[str]:
         )
     if settings.database_owner_url and not settings.database_url:
         yield "DATABASE_OWNER_URL: needs DATABASE_URL, which is for the application's role"
+    yield from _cell_misfits(settings)
     yield from _model_misfits(settings)
     yield from _github_misfits(settings)
     if settings.encryption_key is not None and settings.encryption_keys is not None:
@@ -225,6 +243,13 @@ def _model_misfits(settings: Settings) -> Iterator[str]:
         yield "LLM_BASE_URL: needs LLM_MODEL, the name of the model"
     if settings.llm_cost_per_day is not None and None in {settings.llm_input_price, settings.llm_output_price}:
         yield "LLM_COST_PER_DAY: needs LLM_INPUT_PRICE and LLM_OUTPUT_PRICE, which the cost needs"
+
+
+def _cell_misfits(settings: Settings) -> Iterator[str]:
+    if (settings.cells is None) != (settings.directory_url is None):
+        yield "CELLS and DIRECTORY_URL: expected both or neither"
+    if settings.cells is not None and settings.cell is None:
+        yield "CELLS: expected DATABASE_URL among the cells' addresses, as each process belongs to one cell"
 
 
 def _github_misfits(settings: Settings) -> Iterator[str]:

@@ -28,6 +28,7 @@ COMMANDS = {
     "tier": "tiers",
     "token": "tokens",
     "keys": "keys",
+    "cell": "cells",
     "submit": "submit",
     "url": "submit",
     "inventory": "inventory",

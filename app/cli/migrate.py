@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 import click
 
-from app.cli.wiring import application_role, open_as_owner
+from app.cli.wiring import application_role, make_directory, open_as_owner
 from app.migrate import migrate as migrate_database
 from app.migrate import plan as plan_migration
 from app.migration_plan import MigrationPlan
@@ -24,6 +24,8 @@ def migrate(*, allow_newer: bool, only_plan: bool, as_json: bool) -> None:
     engine = open_as_owner().engine
     if not only_plan:
         click.echo(f"schema at {migrate_database(engine, role=application_role(), allow_newer=allow_newer)}")
+        if make_directory():
+            click.echo("the directory of cells was made")
         return
     plan = plan_migration(engine)
     click.echo(json.dumps(asdict(plan)) if as_json else "\n".join(_lines(plan)))

@@ -7,17 +7,24 @@ import os
 import pwd
 import socket
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import click
+from sqlalchemy import Engine
 from sqlalchemy.engine import make_url
 from testlist.version import PARSER_VERSION
 
 from app import embedded, home
-from app.database import database_url, owner_url
+from app.database import database_url, directory_url, owner_url
+from app.errors import BadSetting
+from app.services.cells.cells import Cells
+from app.services.cells.register import register
 from app.services.policy import Policy
 from app.settings import Settings, load, secrets
+from app.store.cells import directory
 from app.store.core.connections import make_engine
 from app.store.core.unit_of_work import UnitOfWork
 
@@ -25,8 +32,24 @@ _DATABASE = "fairlane.database"
 
 
 def open_database() -> UnitOfWork:
-    """Transactions on the configured database; an embedded server is held until the command ends."""
-    return _open(database_url)
+    """Transactions on the configured database; an embedded server is held until the command ends.
+
+    Accounts that are made in them are noted in the directory, if there are cells.
+    """
+    uow, settings = _open(database_url), load()
+    if settings.cell is None:
+        return uow
+    cells = _cells(settings, settings.cell, uow)
+    return replace(uow, register=partial(register, cells.directory, cells.uows, settings.cell))
+
+
+def make_directory() -> bool:
+    """Make the directory's tables where DIRECTORY_URL is set; False if there was nothing to do."""
+    settings = load()
+    if settings.directory_url is None:
+        return False
+    with UnitOfWork(_engine(directory_url(settings))).begin() as tx:
+        return directory.create(tx)
 
 
 def open_as_owner() -> UnitOfWork:
@@ -34,14 +57,32 @@ def open_as_owner() -> UnitOfWork:
     return _open(owner_url)
 
 
+def open_cells() -> Cells:
+    """All cells and the directory.  Raises: BadSetting without CELLS."""
+    settings = load()
+    if settings.cell is None:
+        raise BadSetting("CELLS: expected the cells of the service; without them there is only one database")
+    return _cells(settings, settings.cell, open_database())
+
+
+def _cells(settings: Settings, own: str, uow: UnitOfWork) -> Cells:
+    others = {name: address for name, address in settings.cell_addresses.items() if name != own}
+    uows = {name: UnitOfWork(_engine(address)) for name, address in others.items()}
+    return Cells(own, uows | {own: uow}, UnitOfWork(_engine(directory_url(settings))))
+
+
 def _open(url: Callable[[Settings], str]) -> UnitOfWork:
     settings = load()
     if settings.database_url is None:
         # held, not only started: a single command must not leave a server behind
         click.get_current_context().with_resource(embedded.hold(settings.home))
-    uow = UnitOfWork(make_engine(url(settings), pool_size=1, application_name="fairlane cli"))
+    uow = UnitOfWork(_engine(url(settings)))
     click.get_current_context().meta[_DATABASE] = uow
     return uow
+
+
+def _engine(url: str) -> Engine:
+    return make_engine(url, pool_size=1, application_name="fairlane cli")
 
 
 def application_role() -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 from apiflask import APIFlask
 
@@ -11,26 +12,29 @@ from app.exchanges import Observe
 from app.server.access_log import access_line
 from app.server.bridge import Bridge
 from app.settings import Settings
-from app.web import create_app
+from app.web.cells.applications import applications
 from app.web.core.client_addresses import NETWORK_BITS, client_of
 from app.web.core.context import EXTENSION
 from app.web.limits import read_buckets
 from app.web.limits.read_costs import READS
 
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIApplication
+
 
 def create() -> Bridge:
     """Build it in the worker, after the fork."""
-    app = create_app()
+    app, answering = applications()
     log_writer.start()
     telemetry.begin("web")
-    return bridged(app)
+    return bridged(app, answering)
 
 
-def bridged(app: APIFlask) -> Bridge:
-    """Serve an existing application."""
+def bridged(app: APIFlask, answering: WSGIApplication | None = None) -> Bridge:
+    """Serve an existing application.  answering: what gets the requests, if it is another one."""
     settings = app.extensions[EXTENSION].settings
     return Bridge(
-        app,
+        answering or app,
         longest_body=int(app.config["MAX_CONTENT_LENGTH"]),
         client=partial(client_of, trusts_proxy=settings.trust_proxy),
         network=partial(client_of, trusts_proxy=settings.trust_proxy, prefix=NETWORK_BITS),

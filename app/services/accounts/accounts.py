@@ -87,7 +87,7 @@ def new_person(
         is_read_only_operator=is_read_only_operator,
         now=now,
     )
-    if not added:
+    if not added or not tx.register(user_id, email):
         return None
     users.set_tier(tx, user_id, tier, now=now)
     may_operate = is_operator or ("read" if is_read_only_operator else False)

@@ -82,6 +82,19 @@ class Publish(Protocol):
         ...
 
 
+class Register(Protocol):
+    """Lets one account have an e-mail address, where a service has several databases with accounts (docs/adr/0096)."""
+
+    def __call__(self, user_id: UUID, email: str) -> bool:
+        """Register an account that the open transaction makes; False if another one has the address."""
+        ...
+
+
+def no_register(user_id: UUID, email: str) -> bool:  # noqa: ARG001 - the protocol's
+    """Register nothing: the one database has a unique index."""
+    return True
+
+
 def no_publish(connection: Session, messages: Sequence[JobMessage]) -> None:  # noqa: ARG001 - the protocol's
     """Refuse to publish, in processes that never enqueue."""
     raise RuntimeError(f"this process may not publish {[message.task for message in messages]}")
@@ -93,6 +106,7 @@ class Tx:
 
     connection: Session
     publisher: Publish = no_publish
+    register: Register = no_register
     lines: list[tuple[str, dict[str, object]]] = field(default_factory=list)
 
     def run(self, statement: TextClause, **parameters: object) -> Rows:
@@ -145,13 +159,14 @@ class UnitOfWork:
     publisher: Publish = no_publish
     pipelined: bool = True
     first: frozenset[UUID] = frozenset()
+    register: Register = no_register
 
     @contextmanager
     def begin(self) -> Iterator[Tx]:
         """Commit on a clean exit, roll back on any exception."""
         with session(self.engine, pipelined=self.pipelined) as connection:
             connection.begin()
-            tx = Tx(connection, self.publisher)
+            tx = Tx(connection, self.publisher, self.register)
             if self.first:
                 tx.write(LOCK_USERS, user_ids=sorted(map(str, self.first)))
             yield tx
@@ -167,7 +182,7 @@ class UnitOfWork:
     def once(self) -> Iterator[Tx]:
         """Allow one `run`, which the server begins and commits by itself.  Raises: RuntimeError at a second one."""
         with session(self.engine, pipelined=self.pipelined, once=True) as connection:
-            yield Tx(connection, self.publisher)
+            yield Tx(connection, self.publisher, self.register)
 
 
 def retried(use_case: Callable[P, R]) -> Callable[P, R]:

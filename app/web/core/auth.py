@@ -7,7 +7,7 @@ from uuid import UUID
 
 from flask import g, request, session
 
-from app.errors import Forbidden, Message, Unauthenticated
+from app.errors import Forbidden, Message, Unauthenticated, Unavailable
 from app.services.accounts import accounts, check_caller, sessions, tokens
 from app.services.accounts.throttle import charge, throttle
 from app.services.jobs.disclose import Reader
@@ -16,6 +16,9 @@ from app.web.core import rate_limits
 from app.web.core.context import utc_now, wired
 
 SESSION_KEY = "secret"
+#: In the environ of a request that was sent to this cell because its account lives here, and of one for which nobody
+#: could be asked (app/web/cells/router.py).
+LIVES_HERE, UNPLACED = "fairlane.lives_here", "fairlane.unplaced"
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 #: Endpoints that are POST because of their body, and change nothing.
 ONLY_ASKING = frozenset({"api.check_quota"})
@@ -53,7 +56,11 @@ class Caller:
 
 
 def identify_program() -> None:
-    """Runs before each API request.  A session may only read, because a write with only a cookie could be forged."""
+    """Runs before each API request.  A session may only read, because a write with only a cookie could be forged.
+
+    Raises: Unauthenticated; Unavailable where nobody knows in which cell the account lives.
+    """
+    _require_place()
     header = request.headers.get("Authorization")
     if header is not None:
         g.caller = _by_token(header)
@@ -64,7 +71,8 @@ def identify_program() -> None:
 
 
 def identify_person() -> None:
-    """Runs before each page request."""
+    """Runs before each page request.  Raises: Unavailable, as identify_program."""
+    _require_place()
     g.caller = Caller(_by_session(), _OWN_PAGES)
 
 
@@ -271,4 +279,12 @@ def _sees_operations(account: Account) -> bool:
 def _by_session() -> Account | None:
     secret = own_session()
     idle = wired().settings.session_idle_timeout
-    return sessions.by_session(wired().uow, secret, idle=idle, now=utc_now()) if secret else None
+    account = sessions.by_session(wired().uow, secret, idle=idle, now=utc_now()) if secret else None
+    if secret and account is None and LIVES_HERE in request.environ:  # it may have moved: the router looks again
+        raise Unauthenticated
+    return account
+
+
+def _require_place() -> None:
+    if UNPLACED in request.environ:
+        raise Unavailable("Where this account lives cannot be looked up at present; try again", retry_after=2)

@@ -26,10 +26,15 @@ def client_of(environ: WSGIEnvironment, *, trusts_proxy: bool, prefix: int = CLI
 
     prefix: bits that name an IPv6 client, or its network.
     """
+    return household(address_of(environ, trusts_proxy=trusts_proxy), prefix=prefix)
+
+
+def address_of(environ: WSGIEnvironment, *, trusts_proxy: bool) -> str:
+    """The address of the client of a request, as the application will see it."""
     if trusts_proxy:
         environ = environ.copy()
         behind_proxy(_nothing)(environ, _nothing)  # type: ignore[arg-type]  # it begins no answer
-    return household(environ["REMOTE_ADDR"], prefix=prefix)
+    return str(environ["REMOTE_ADDR"])
 
 
 def _nothing(*_: Any) -> Iterable[bytes]:

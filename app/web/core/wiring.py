@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from celery import Celery
@@ -22,7 +22,7 @@ from app.services.webhooks.webhooks import Where
 from app.settings import Settings, load
 from app.store.core import host_settings
 from app.store.core.connections import make_engine
-from app.store.core.unit_of_work import UnitOfWork
+from app.store.core.unit_of_work import Register, UnitOfWork
 
 #: (repository, ref, commit) -> (commit, name of the ref).  Raises as git_sources.resolve_commit.
 Resolve = Callable[[Repository, str | None, str | None], tuple[str, str | None]]
@@ -50,6 +50,10 @@ class WebWiring:
     resolve: Resolve
     secret: str = field(repr=False)
     branches: Branches = no_branches
+
+    def registering(self, register: Register) -> WebWiring:
+        """Wire the same, with a directory that accounts are noted in."""
+        return replace(self, uow=replace(self.uow, register=register))
 
     @property
     def keyring(self) -> Keyring:

@@ -1,0 +1,40 @@
+"""`fairlane cell …`: the cells of a service, and which accounts live in them."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from app.cli.wiring import open_cells
+from app.services.cells import cells, register
+
+
+@click.group()
+def cell() -> None:
+    """Cells: services on databases of their own, among which accounts are divided (CELLS, DIRECTORY_URL)."""
+
+
+@cell.command("list")
+@click.option("--json", "as_json", is_flag=True)
+def list_cells(*, as_json: bool) -> None:
+    """Print how many accounts live in each cell, and how many are leaving it."""
+    rows = [row._asdict() for row in cells.listed(open_cells())]
+    if as_json:
+        click.echo(json.dumps(rows))
+        return
+    for row in rows:
+        click.echo(f"{row['cell']}: {row['accounts']} accounts, {row['moving']} of them leaving")
+
+
+@cell.command()
+@click.argument("name", metavar="CELL")
+def adopt(name: str) -> None:
+    """Note all people of CELL in the directory, and remove those that it has no more; safe to repeat."""
+    known = open_cells()
+    found = register.adopt(known.directory, name, known.uow_of(name))
+    click.echo(f"{found.added} accounts added, {found.dropped} removed")
+    for email in found.taken:
+        click.echo(f"fairlane: {email} is the address of an account of another cell", err=True)
+    if found.taken:
+        raise SystemExit(1)

@@ -1,0 +1,51 @@
+"""Whose a key is, in one cell: asked when the directory has not seen the key yet."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+from uuid import UUID
+
+from sqlalchemy import text
+
+from app.store.core.unit_of_work import Tx
+
+# each by the index of its hash; whether it is still good is decided where the request is served
+_OWNER = text("""
+    SELECT k.user_id, u.email
+      FROM (SELECT user_id FROM api_tokens WHERE token_hash = :hash
+            UNION ALL SELECT user_id FROM sessions WHERE id_hash = :hash
+            UNION ALL SELECT user_id FROM sign_in_links WHERE token_hash = :hash
+            UNION ALL SELECT user_id FROM one_time_secrets WHERE secret_hash = :hash AND user_id IS NOT NULL) AS k
+      JOIN users u ON u.id = k.user_id
+     WHERE u.email IS NOT NULL LIMIT 1""")
+_PERSON = text("SELECT id AS user_id, email FROM users WHERE lower(email) = lower(:email)")
+_PEOPLE = text("""
+    SELECT id AS user_id, email FROM users WHERE email IS NOT NULL AND id > :after ORDER BY id LIMIT :most""")
+_IS_HERE = text("SELECT EXISTS (SELECT FROM users WHERE id = :user_id)")
+
+
+class PersonRow(NamedTuple):
+    """A person of this cell."""
+
+    user_id: UUID
+    email: str
+
+
+def owner(tx: Tx, key: bytes) -> PersonRow | None:
+    """Whose token, session or link has this hash."""
+    return tx.run(_OWNER, hash=key).value_or_none(PersonRow)
+
+
+def person(tx: Tx, email: str) -> PersonRow | None:
+    """Who has this e-mail address."""
+    return tx.run(_PERSON, email=email).value_or_none(PersonRow)
+
+
+def people(tx: Tx, *, after: UUID, most: int) -> list[PersonRow]:
+    """The people of this cell by their ids, beginning behind one."""
+    return tx.run(_PEOPLE, after=after, most=most).values(PersonRow)
+
+
+def is_here(tx: Tx, user_id: UUID) -> bool:
+    """Whether the account lives in this cell."""
+    return bool(tx.run(_IS_HERE, user_id=user_id).scalar_one())

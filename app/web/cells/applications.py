@@ -1,0 +1,101 @@
+"""The applications of a web: one, or with CELLS one for each cell behind a router."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING
+
+from apiflask import APIFlask
+from pydantic import SecretStr
+
+from app.database import directory_url
+from app.errors import TooManyRequests
+from app.services.accounts.accounts import anonymous_id
+from app.services.cells.cells import Cells
+from app.services.cells.find_place import Places
+from app.services.cells.register import register
+from app.settings import Settings
+from app.store.core.connections import make_engine
+from app.store.core.unit_of_work import UnitOfWork
+from app.web import build, create_app, parts
+from app.web.cells.router import CellRouter
+from app.web.core.client_addresses import address_of, client_of
+from app.web.core.context import EXTENSION
+from app.web.core.wiring import WebWiring, wire
+from app.web.limits.read_buckets import Buckets
+from app.web.limits.read_costs import READS
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIApplication, WSGIEnvironment
+
+#: Connections of a process with the directory, which is asked once for each key.
+POOL_SIZE = 4
+
+
+def applications() -> tuple[APIFlask, WSGIApplication]:
+    """The application of this process's cell, and what answers requests: itself, or a router over all cells."""
+    own = create_app()
+    wired: WebWiring = own.extensions[EXTENSION]
+    return (own, routed(own, wired.settings)) if wired.settings.cell else (own, own)
+
+
+def routed(own: APIFlask, settings: Settings) -> CellRouter:
+    """The router over the cells of the settings.  own: the application of this process's cell."""
+    addresses = settings.cell_addresses
+    apps = {
+        cell: own if cell == settings.cell else _of_cell(own, settings, address) for cell, address in addresses.items()
+    }
+    return joined(apps, settings.cell or "", _directory(settings))
+
+
+def joined(apps: Mapping[str, APIFlask], own: str, directory: UnitOfWork) -> CellRouter:
+    """Join applications by a directory, in which they then note the accounts that are made in them.
+
+    They share what limits reading, which is of a client and not of a cell.
+    """
+    cells = Cells(own, {cell: _wired(app).uow for cell, app in apps.items()}, directory)
+    for cell, app in apps.items():
+        noting = partial(register, cells.directory, cells.uows, cell)
+        app.extensions |= {EXTENSION: _wired(app).registering(noting), READS: apps[own].extensions[READS]}
+    settings = _wired(apps[own]).settings
+    visitor = partial(client_of, trusts_proxy=settings.trust_proxy)
+    may_ask = partial(_may_ask, apps[own].extensions[READS].buckets, _wired(apps[own]))
+    return CellRouter(apps, Places(cells), own=own, visitor=visitor, may_ask=may_ask)
+
+
+def _of_cell(own: APIFlask, settings: Settings, address: str) -> APIFlask:
+    """The application of another cell: 2 MB and 50 ms."""
+    wired = wire(settings.model_copy(update={"database_url": SecretStr(address), "database_direct_url": None}))
+    app = build(wired.settings, _wired(own).secret)
+    app.extensions |= parts(wired)
+    return app
+
+
+def _directory(settings: Settings) -> UnitOfWork:
+    return UnitOfWork(
+        make_engine(
+            directory_url(settings),
+            pool_size=POOL_SIZE,
+            overflow=0,
+            application_name="fairlane web",
+            statement_seconds=settings.statement_timeout.total_seconds(),
+        )
+    )
+
+
+def _wired(app: APIFlask) -> WebWiring:
+    wired: WebWiring = app.extensions[EXTENSION]
+    return wired
+
+
+def _may_ask(buckets: Buckets, wired: WebWiring, environ: WSGIEnvironment) -> bool:
+    """Whether a client has neither read too much nor sent many refused credentials (app/web/limits/read_costs.py)."""
+    remote = address_of(environ, trusts_proxy=wired.settings.trust_proxy)
+    address = str(anonymous_id(remote, wired.visitors_key))
+    try:
+        buckets.require(address)
+        buckets.require(f"refused:{address}")
+    except TooManyRequests:
+        return False
+    return True

@@ -1,0 +1,77 @@
+"""What a request brings that names an account: a token, a session, the secret of a link, or an e-mail address."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qs
+
+from flask import Flask
+from itsdangerous import BadSignature
+from werkzeug.http import parse_cookie
+
+from app.services.accounts.check_caller import TOKEN_PREFIX
+from app.store.accounts.credentials import hashed
+from app.web.core.auth import SESSION_KEY
+from app.web.core.sessions import Sessions
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIEnvironment
+
+#: Where somebody gets in by a link or an address, whoever is signed in there.
+BY_LINK = frozenset({"/sign-in", "/reset", "/verify"})
+BY_ADDRESS = frozenset({"/sign-in/password", "/sign-up", "/sign-up/passkey/options", "/forgot"})
+FORM = "application/x-www-form-urlencoded"
+LONGEST_FORM = 10_000  # bytes; such a form has an address, a password and two tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Presented:
+    """key: the hash of a secret; email: an address.  One of the two, or neither."""
+
+    key: bytes | None = None
+    email: str | None = None
+
+
+def presented(app: Flask, environ: WSGIEnvironment) -> Presented:
+    """Read what names the account.  app: of any cell, as all sign sessions alike."""
+    path = environ["PATH_INFO"]
+    if path in BY_LINK and (token := _member(environ, "token")):
+        return Presented(key=hashed(token))
+    if path in BY_ADDRESS and (email := _member(environ, "email")):
+        return Presented(email=email)
+    secret = _bearer(environ) if "HTTP_AUTHORIZATION" in environ else _session(app, environ)
+    return Presented(key=hashed(secret)) if secret else Presented()
+
+
+def _bearer(environ: WSGIEnvironment) -> str | None:
+    scheme, _, secret = environ["HTTP_AUTHORIZATION"].partition(" ")
+    secret = secret.strip()
+    return secret if scheme.lower() == "bearer" and secret.startswith(TOKEN_PREFIX) and secret.isascii() else None
+
+
+def _session(app: Flask, environ: WSGIEnvironment) -> str | None:
+    interface = app.session_interface
+    if not isinstance(interface, Sessions) or (signer := interface.get_signing_serializer(app)) is None:
+        return None
+    cookies, name = parse_cookie(environ), app.config["SESSION_COOKIE_NAME"]
+    signed = cookies.get(f"__Host-{name}") or cookies.get(name)
+    if signed is None:
+        return None
+    try:
+        values = signer.loads(signed, max_age=int(app.permanent_session_lifetime.total_seconds()))
+    except BadSignature:
+        return None
+    secret = values.get(SESSION_KEY)
+    return secret if isinstance(secret, str) else None
+
+
+def _member(environ: WSGIEnvironment, name: str) -> str | None:
+    """A member of the query, or of a short form, whose body is left as it was."""
+    said = environ.get("QUERY_STRING", "")
+    if environ["REQUEST_METHOD"] == "POST" and environ.get("CONTENT_TYPE", "").partition(";")[0].strip() == FORM:
+        body = environ["wsgi.input"]
+        said = body.read(LONGEST_FORM).decode("utf-8", "replace")
+        body.seek(0)
+    found = parse_qs(said).get(name)
+    return found[0].strip() if found else None
