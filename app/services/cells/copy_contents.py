@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 from uuid import UUID
 
 from app.store.cells import contents
-from app.store.cells.rows import Shapes
+from app.store.cells.rows import Shapes, Taken
 from app.store.core.unit_of_work import Tx, UnitOfWork
 
 T = TypeVar("T")
@@ -51,13 +51,27 @@ def copy_contents(source: UnitOfWork, target: UnitOfWork, shape: Shapes, user_id
     return copied
 
 
-def copy_rest(source: Tx, target: Tx, shape: Shapes, user_id: UUID, copied: Copied) -> None:
-    """Copy what has come since, in the transactions of the last step."""
-    left = _left(source, user_id, copied)
-    contents.put_events(target, shape, contents.read_events(source, user_id, left.events))
-    lists = contents.digests(source, left.jobs)
-    contents.put_lists(target, shape, contents.read_lists(source, lists))
-    contents.put_records(target, shape, contents.read_records(source, left.jobs))
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """What has come since, by table."""
+
+    events: Taken
+    lists: dict[str, Taken]
+    records: dict[str, Taken]
+
+
+def read_rest(tx: Tx, user_id: UUID, copied: Copied) -> Rest:
+    """Read what has come since, in the transaction that holds the account."""
+    left = _left(tx, user_id, copied)
+    lists = contents.read_lists(tx, contents.digests(tx, left.jobs))
+    return Rest(contents.read_events(tx, user_id, left.events), lists, contents.read_records(tx, left.jobs))
+
+
+def put_rest(tx: Tx, shape: Shapes, rest: Rest) -> None:
+    """Insert it, in the transaction in which the account arrives."""
+    contents.put_events(tx, shape, rest.events)
+    contents.put_lists(tx, shape, rest.lists)
+    contents.put_records(tx, shape, rest.records)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 from sqlalchemy import text
 
 from app.store.core.unit_of_work import Tx
@@ -19,3 +21,8 @@ def is_possible(tx: Tx) -> bool:
 def exists(tx: Tx, name: str) -> bool:
     """Whether a transaction of this name is prepared in this database."""
     return bool(tx.run(_EXISTS, name=name).scalar_one())
+
+
+def name_of(user_id: UUID, epoch: int) -> str:
+    """The name of the transaction in which an account leaves a cell."""
+    return f"fairlane-move-{user_id}-{epoch}"
