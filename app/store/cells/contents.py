@@ -8,7 +8,7 @@ from uuid import UUID
 
 from sqlalchemy import text
 
-from app.store.cells.rows import Shapes, Taken, gather, put, select
+from app.store.cells.rows import CODEBASE, Shapes, Taken, gather, put, select
 from app.store.core.unit_of_work import Tx
 
 # A specification reads the analysis that it is of, whoever asked for that.
@@ -102,6 +102,11 @@ _ATTACH = text("""
            analysis_id uuid, last_ordinal integer, first_ordinal integer, digest text)
       LEFT JOIN file_lists l ON l.digest = decode(r.digest, 'hex')
      WHERE NOT EXISTS (SELECT FROM analysis_file_lists o WHERE o.analysis_id = r.analysis_id)""")
+#: The result that this cell has of the commit of a completed analysis `r`.
+_DUPLICATE = f"""(
+    SELECT o.id FROM analyses o
+     WHERE o.codebase_id = {CODEBASE} AND o.commit_sha = r.commit_sha AND o.parser_version = r.parser_version
+       AND o.status = 'completed' AND o.duplicate_of IS NULL AND r.status = 'completed')"""
 # A repository that was renamed there is known by the id that its host gave it.
 _FIND = text("""
     SELECT CAST(coalesce(json_object_agg(r.id, c.id) FILTER (WHERE r.id <> c.id), '{}') AS text)
@@ -112,6 +117,15 @@ _FIND = text("""
            UNION ALL
            SELECT c.id FROM codebases c WHERE c.host = r.host AND c.external_id = r.external_id
             LIMIT 1) AS c""")
+#: Which row a new one must be the same as to be left out; anything else that is in its way is an error.
+_SAME = {
+    "analyses": "ON CONFLICT (id) DO NOTHING",
+    "analysis_requests": "ON CONFLICT (job_id) WHERE role = 'payer' DO NOTHING",
+    "branch_commits": "ON CONFLICT (codebase_id, commit_sha) DO NOTHING",
+    "spec_documents": "ON CONFLICT (id) DO NOTHING",
+    "spec_features": "ON CONFLICT (document_id, draft, position) DO NOTHING",
+    "spec_requests": "ON CONFLICT (job_id) DO NOTHING",
+}
 # What one of both cells takes for private is shown by neither, until the next look at its host.
 _HIDE = text("""
     UPDATE codebases c SET is_private = true
@@ -189,12 +203,16 @@ def put_records(tx: Tx, shape: Shapes, taken: dict[str, Taken]) -> None:
     The lists of their files are there.
     """
     known_as = put_codebases(tx, shape, taken["codebases"])
-    same = {"codebases": known_as, "conflict": "ON CONFLICT DO NOTHING"}
-    put(tx, shape, "analyses", taken["analyses"], **same)
+
+    def add(table: str, *, condition: str = "true", **values: str) -> None:
+        put(tx, shape, table, taken[table], known_as, condition=condition, conflict=_SAME[table], **values)
+
+    # a second result of a commit finds the first one here
+    add("analyses", condition="r.duplicate_of IS NULL", duplicate_of=_DUPLICATE)
+    add("analyses", condition="r.duplicate_of IS NOT NULL", duplicate_of=_DUPLICATE)
     if taken["attached"].number:
         tx.run(_ATTACH, rows=taken["attached"].rows)
-    put(tx, shape, "branch_commits", taken["branch_commits"], **same)
-    put(tx, shape, "analysis_requests", taken["analysis_requests"], **same, user_id="NULL")
-    put(tx, shape, "spec_requests", taken["spec_requests"], **same, user_id="NULL")
-    put(tx, shape, "spec_documents", taken["spec_documents"], **same, user_id="NULL")
-    put(tx, shape, "spec_features", taken["spec_features"], **same)
+    add("branch_commits")
+    for table in ("analysis_requests", "spec_requests", "spec_documents"):
+        add(table, user_id="NULL")
+    add("spec_features")

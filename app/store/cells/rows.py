@@ -22,8 +22,8 @@ _SHAPES = text("""
      WHERE attrelid = ANY (CAST(CAST(:tables AS text[]) AS regclass[])) AND attnum > 0 AND NOT attisdropped
        AND attidentity = '' AND attgenerated = ''
      GROUP BY attrelid""")
-#: A repository may have another id here.
-_CODEBASE = "coalesce(CAST(CAST(:codebases AS jsonb) ->> CAST(r.codebase_id AS text) AS uuid), r.codebase_id)"
+#: The repository of a row `r`, which may have another id here.
+CODEBASE = "coalesce(CAST(CAST(:codebases AS jsonb) ->> CAST(r.codebase_id AS text) AS uuid), r.codebase_id)"
 
 
 class Taken(NamedTuple):
@@ -86,7 +86,7 @@ def put(
 def _inserting(
     table: str, columns: tuple[str, ...], condition: str, conflict: str, values: tuple[tuple[str, str], ...]
 ) -> TextClause:
-    given = {"codebase_id": _CODEBASE, **dict(values)}
+    given = {"codebase_id": CODEBASE, **dict(values)}
     chosen = ", ".join(given.get(column, f"r.{column}") for column in columns)
     return text(f"""
         INSERT INTO {table} ({", ".join(columns)})
