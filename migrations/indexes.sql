@@ -5,8 +5,9 @@ CREATE INDEX analyses_codebase ON analyses USING btree (codebase_id, completed_a
 CREATE INDEX analyses_commit ON analyses USING btree (codebase_id, commit_sha, parser_version, started_at DESC);
 CREATE INDEX analyses_commit_order ON analyses USING btree (codebase_id, COALESCE(committed_at, completed_at) DESC) WHERE status = 'completed'::analysis_status;
 CREATE INDEX analyses_completed_at ON analyses USING btree (completed_at DESC) WHERE status = 'completed'::analysis_status;
+CREATE INDEX analyses_duplicates ON analyses USING btree (duplicate_of) WHERE duplicate_of IS NOT NULL;
 CREATE INDEX analyses_failed ON analyses USING btree (completed_at DESC) WHERE status = 'failed'::analysis_status;
-CREATE UNIQUE INDEX analyses_one_completed ON analyses USING btree (codebase_id, commit_sha, parser_version) WHERE status = 'completed'::analysis_status;
+CREATE UNIQUE INDEX analyses_one_result ON analyses USING btree (codebase_id, commit_sha, parser_version) WHERE status = 'completed'::analysis_status AND duplicate_of IS NULL;
 CREATE UNIQUE INDEX analyses_pkey ON analyses USING btree (id); -- PRIMARY KEY
 CREATE INDEX analysis_file_lists_list ON analysis_file_lists USING btree (file_list_id);
 CREATE UNIQUE INDEX analysis_file_lists_pkey ON analysis_file_lists USING btree (analysis_id, last_ordinal); -- PRIMARY KEY
@@ -21,6 +22,7 @@ CREATE INDEX api_tokens_parent ON api_tokens USING btree (parent_id) WHERE paren
 CREATE UNIQUE INDEX api_tokens_pkey ON api_tokens USING btree (id); -- PRIMARY KEY
 CREATE UNIQUE INDEX api_tokens_token_hash_key ON api_tokens USING btree (token_hash); -- UNIQUE
 CREATE INDEX api_tokens_user ON api_tokens USING btree (user_id);
+CREATE UNIQUE INDEX arrivals_pkey ON arrivals USING btree (account_id, epoch); -- PRIMARY KEY
 CREATE UNIQUE INDEX audit_log_pkey ON audit_log USING btree (id); -- PRIMARY KEY
 CREATE UNIQUE INDEX backfills_pkey ON backfills USING btree (name); -- PRIMARY KEY
 CREATE UNIQUE INDEX blob_facts_pkey ON blob_facts USING btree (blob_id, language, parser_version); -- PRIMARY KEY

@@ -31,6 +31,7 @@ maintenance_work_mem = 64MB
 max_wal_size = 512MB                    # disk; a checkpoint comes sooner instead
 wal_compression = on
 random_page_cost = 1.1
+max_prepared_transactions = 16          # a move of an account between cells needs one; 2 kB each
 jit = off                               # our statements are short
 autovacuum_naptime = 10s                # 20,000 short jobs are 40 MB until it looks
 dynamic_shared_memory_type = mmap       # in the data directory: a killed server leaves nothing in /dev/shm

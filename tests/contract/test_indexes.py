@@ -95,7 +95,7 @@ HOT: dict[str, tuple[TextClause, dict[str, object], set[str]]] = {
         {"task_id": str(JOB), "lease_token": JOB, "user_id": USER},
         {"users_pkey"},
     ),
-    "known": (analyses._COMPLETED, COMMIT, {"analyses_one_completed", "branch_commits_pkey"}),
+    "known": (analyses._COMPLETED, COMMIT, {"analyses_one_result", "branch_commits_pkey"}),
     "accepted": (requests._ACCEPTED, {"job_id": JOB}, {"analysis_requests_accept"}),
     "history": (requests._HISTORY, {"user_id": USER, "before": None, "most": 51}, {"analysis_requests_history"}),
     "dashboard": (
@@ -118,7 +118,7 @@ HOT: dict[str, tuple[TextClause, dict[str, object], set[str]]] = {
         {"codebase_id": UUID(int=11), "most": 20},
         {
             "branch_commits_newest",
-            "analyses_one_completed",
+            "analyses_one_result",
             "analyses_commit_order",
             "branch_commits_pkey",
             "analysis_requests_one_per_user",
@@ -127,7 +127,7 @@ HOT: dict[str, tuple[TextClause, dict[str, object], set[str]]] = {
     "commits to judge": (
         branch_commits._JUDGED,
         {"codebase_id": UUID(int=11), "commit_sha": f"{10:040x}", "most": 100},
-        {"analyses_commit_order", "branch_commits_newest", "analyses_one_completed", "branch_commits_pkey"},
+        {"analyses_commit_order", "branch_commits_newest", "analyses_one_result", "branch_commits_pkey"},
     ),
     "newest commit of the branch": (
         branch_commits._NOTE_HEAD,
@@ -288,7 +288,7 @@ FUNCTIONS = {
         f"SELECT accept_look('{USER}', 'new key', 'github.com', 'Acme', 'shop11', '{0:040x}', 'analysis:0', '1', now())",
         {
             "idempotency_keys_pkey", "users_pkey", "user_subscriptions_one_active", "subscription_plans_pkey",
-            "codebases_address", "durable_message_unique_key", "analyses_one_completed", "analyses_commit",
+            "codebases_address", "durable_message_unique_key", "analyses_one_result", "analyses_commit",
             "usage_sums_pkey", "usage_events_sum", "quota_reservations_sum",
         },
     ),
@@ -371,7 +371,7 @@ def test_a_search_for_a_part_of_an_address_reads_neither_all_addresses_nor_all_r
         tx.run(text("DELETE FROM codebases WHERE owner LIKE 'owner%'"))
         tx.run(text("ANALYZE codebases"))
     assert found == {
-        "codebases_viewed", "codebases_address_parts", "branch_commits_newest", "analyses_one_completed",
+        "codebases_viewed", "codebases_address_parts", "branch_commits_newest", "analyses_one_result",
         "analyses_commit_order", "branch_commits_pkey", "analysis_requests_one_per_user", "analyses_pkey",
     }  # fmt: skip
 

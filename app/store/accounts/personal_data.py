@@ -48,6 +48,7 @@ _MESSAGES = text("""
                         WHERE r.job_id = m.task_id::uuid AND r.role = 'payer'
                           AND (r.user_id <> :user_id OR r.trigger = 'scheduled'))
      ORDER BY m.task_id FOR UPDATE OF m""")
+_FORGET = text("SELECT broker_forget(CAST(:user_id AS text))")
 # A job that the user only carried for others continues without a slot; the next choice of carriers gives it to one of
 # them.
 _CARRIED = (
@@ -55,7 +56,7 @@ _CARRIED = (
         SELECT carry_job(m.task_id, NULL, q.name, NULL, m.step, 0)
           FROM broker_message m JOIN broker_queue q ON q.id = m.queue_id
          WHERE m.group_name = CAST(:user_id AS text) AND m.lease_token IS NULL"""),
-    text("SELECT broker_forget(CAST(:user_id AS text))"),
+    _FORGET,
 )
 _LETTERS = text("""
     DELETE FROM broker_dead_letter WHERE group_name = CAST(:user_id AS text) RETURNING task_id::uuid AS job_id""")
@@ -78,13 +79,20 @@ _BILLS = text("""
 _NUMBERS = text("""
     UPDATE job_events SET facts = facts - CAST('{quota,request_id,traceparent}' AS text[])
      WHERE job_id = ANY (:job_ids) AND facts ?| CAST('{quota,request_id,traceparent}' AS text[])""")
-_REST = (
+# The payer of a job may be another user by now.
+_NOBODYS = text("""
+    SELECT job_id FROM analysis_requests
+     WHERE job_id = ANY (CAST(:job_ids AS uuid[])) AND role = 'payer' AND user_id IS NULL""")
+_TRACES = (
     text("DELETE FROM rate_buckets WHERE strpos(key, CAST(:user_id AS text)) > 0"),
     text("""
         UPDATE reconciliations r SET differences = (
                SELECT coalesce(jsonb_agg(d), '[]') FROM jsonb_array_elements(r.differences) AS d
                 WHERE d->>'user_id' <> CAST(:user_id AS text))
          WHERE strpos(CAST(r.differences AS text), CAST(:user_id AS text)) > 0"""),
+)
+_REST = (
+    text("DELETE FROM arrivals WHERE account_id = :user_id"),
     text("DELETE FROM users WHERE id = :user_id"),
 )
 
@@ -163,7 +171,19 @@ def leave_bills(tx: Tx, user_id: UUID, most: int) -> Batch:
     return Batch(rows if rows == most else None, rows)
 
 
+def leave_numbers(tx: Tx, job_ids: Iterable[UUID]) -> None:
+    """Remove what only their payer may know from the timelines of those jobs that have no payer any more."""
+    nobodys = list(tx.run(_NOBODYS, job_ids=[str(job_id) for job_id in job_ids]).scalars())
+    tx.write(_NUMBERS, job_ids=nobodys)
+
+
+def drop_traces(tx: Tx, user_id: UUID) -> None:
+    """Remove a user who is not here any more from the rate limit, parked groups and the reconciliations."""
+    for statement in (*_TRACES, _FORGET):
+        tx.write(statement, user_id=user_id)
+
+
 def drop(tx: Tx, user_id: UUID) -> None:
     """Delete the user and everything else that names them.  Rows that refer to the user are deleted with it."""
-    for statement in _REST:
+    for statement in (*_TRACES, *_REST):
         tx.write(statement, user_id=user_id)

@@ -66,7 +66,7 @@ _LOOK_EACH = text("""
     SELECT c.id AS codebase_id, c.host, c.owner, c.name, c.is_private, c.last_viewed_at, running.job_id AS running,
            (SELECT a.id FROM analyses a
              WHERE a.codebase_id = c.id AND a.commit_sha = w.commit_sha AND a.parser_version = :parser_version
-               AND a.status = 'completed') AS completed,
+               AND a.status = 'completed' AND a.duplicate_of IS NULL) AS completed,
            (SELECT CASE WHEN a.status = 'failed' THEN a.id END FROM analyses a
              WHERE a.codebase_id = c.id AND a.commit_sha = w.commit_sha AND a.parser_version = :parser_version
              ORDER BY a.started_at DESC LIMIT 1) AS failed,

@@ -23,18 +23,22 @@ _COLUMNS = """
 _FIND = text(f"SELECT {_COLUMNS} FROM analyses WHERE id = :id")
 _COMPLETED = text(f"""
     SELECT {_COLUMNS} FROM analyses
-     WHERE codebase_id = :codebase_id AND commit_sha = :commit_sha AND status = 'completed'
+     WHERE codebase_id = :codebase_id AND commit_sha = :commit_sha AND status = 'completed' AND duplicate_of IS NULL
        AND (CAST(:parser_version AS text) IS NULL OR parser_version = :parser_version)
      ORDER BY completed_at DESC LIMIT 1""")
 _NEWEST = text(f"""
     SELECT n.id FROM codebases c CROSS JOIN LATERAL ({newest_of("c.id", most=":most")}) AS n
      WHERE c.id = :codebase_id ORDER BY n.ordered_at DESC, n.completed_at DESC""")
 _LOCK_SHARED = text("SELECT 1 FROM analyses WHERE id = :id FOR KEY SHARE")
+# Another result of the commit may have come with an account from another cell since this one was accepted.
 _COMPLETE = text("""
-    UPDATE analyses SET status = 'completed', completed_at = :now, total_tests = :total_tests,
+    UPDATE analyses a SET status = 'completed', completed_at = :now, total_tests = :total_tests,
            committed_at = :committed_at,
-           summary = CAST(:summary AS jsonb), progress = NULL
-     WHERE id = :id AND status = 'running'""")
+           summary = CAST(:summary AS jsonb), progress = NULL, duplicate_of = (
+               SELECT o.id FROM analyses o
+                WHERE o.codebase_id = a.codebase_id AND o.commit_sha = a.commit_sha
+                  AND o.parser_version = a.parser_version AND o.status = 'completed' AND o.duplicate_of IS NULL)
+     WHERE a.id = :id AND a.status = 'running'""")
 
 
 class AnalysisRow(NamedTuple):

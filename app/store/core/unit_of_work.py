@@ -28,6 +28,7 @@ LOCK_USERS = text("SELECT 1 FROM users WHERE id = ANY(CAST(:user_ids AS uuid[]))
 _RELAX = text("SET LOCAL synchronous_commit = off")
 VICTIM_CODES = ("40001", "40P01")  # serialization failure, deadlock
 VICTIM_RETRIES = 4
+UNKNOWN_OBJECT = "42704"
 # For a repository that was not requested for months, and that was pruned since this transaction looked it up.
 PRUNED = "analysis_requests_codebase_id_fkey"
 
@@ -173,6 +174,26 @@ class UnitOfWork:
             connection.commit()
         for event, facts in tx.lines:
             log_writer.write(__name__, event, facts)
+
+    @contextmanager
+    def prepared(self, name: str) -> Iterator[Tx]:
+        """Like `begin`, but a clean exit only prepares the transaction, which keeps its locks until `end_prepared`.
+
+        name: letters, digits and hyphens.  The server keeps it over restarts, whatever becomes of this process.
+        """
+        with session(self.engine, pipelined=self.pipelined) as connection:
+            connection.begin()
+            yield Tx(connection, self.publisher)
+            connection.exec_driver_sql(f"PREPARE TRANSACTION '{name}'")
+
+    def end_prepared(self, name: str, *, commits: bool) -> None:
+        """Commit or undo a prepared transaction; nothing happens if there is none of this name."""
+        with session(self.engine, pipelined=self.pipelined) as connection:
+            try:
+                connection.exec_driver_sql(f"{'COMMIT' if commits else 'ROLLBACK'} PREPARED '{name}'")
+            except DBAPIError as error:
+                if getattr(error.orig, "pgcode", None) != UNKNOWN_OBJECT:
+                    raise
 
     def now(self) -> datetime:
         """The database's time, for code that is not decided by a statement of its own (app/store/core/clock.py)."""

@@ -32,7 +32,7 @@ _COUNT = text("""
                               ORDER BY id LIMIT 1) a ON true
           LEFT JOIN LATERAL (SELECT at, event FROM job_events
                               WHERE job_id = n.job_id AND id < n.id
-                                AND event IN ('started', 'woken', 'retrying', 'snoozed', 'redriven')
+                                AND event IN ('started', 'woken', 'retrying', 'snoozed', 'redriven', 'moved')
                               ORDER BY id DESC LIMIT 1) b
                  ON n.event IN ('started', 'completed', 'failed', 'cancelled')),
     told AS (

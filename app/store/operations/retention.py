@@ -66,6 +66,11 @@ _DROP_JOBS = (
            AND NOT EXISTS (SELECT FROM analyses o WHERE o.codebase_id = b.codebase_id AND o.commit_sha = b.commit_sha
                               AND o.id <> ALL (:ids))"""),
     text("DELETE FROM analyses WHERE id = ANY (:ids)"),
+    # the next result of the commit takes its place
+    text("""
+        UPDATE analyses SET duplicate_of = NULL WHERE id IN (
+               SELECT DISTINCT ON (duplicate_of) id FROM analyses
+                WHERE duplicate_of = ANY (CAST(:ids AS uuid[])) ORDER BY duplicate_of, completed_at)"""),
     text("DELETE FROM spec_documents WHERE id = ANY (:ids)"),
     text("DELETE FROM spec_requests WHERE job_id = ANY (:ids)"),
     text("DELETE FROM analysis_requests WHERE job_id = ANY (:ids)"),

@@ -54,7 +54,7 @@ BEGIN
            (SELECT m.task_id::uuid FROM broker_message m WHERE m.unique_key = job_key),
            (SELECT a.id FROM analyses a
              WHERE a.codebase_id = c.id AND a.commit_sha = commit_id AND a.parser_version = parser
-               AND a.status = 'completed'),
+               AND a.status = 'completed' AND a.duplicate_of IS NULL),
            (SELECT CASE WHEN a.status = 'failed' THEN a.id END FROM analyses a
              WHERE a.codebase_id = c.id AND a.commit_sha = commit_id AND a.parser_version = parser
              ORDER BY a.started_at DESC LIMIT 1)

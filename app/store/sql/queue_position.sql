@@ -75,6 +75,6 @@ BEGIN
     IF codebase IS NOT NULL THEN
         completed := (SELECT a.id FROM analyses a
                        WHERE a.codebase_id = codebase AND a.commit_sha = commit_id AND a.parser_version = parser
-                         AND a.status = 'completed');
+                         AND a.status = 'completed' AND a.duplicate_of IS NULL);
     END IF;
 END $$;

@@ -39,6 +39,7 @@ EVENTS = {
     "started": lazy_gettext("Started"),
     "retrying": lazy_gettext("The attempt failed; another one follows"),
     "redriven": lazy_gettext("Put back into its queue by an operator"),
+    "moved": lazy_gettext("Moved to another database with its account; it begins again"),
     "cancel_requested": lazy_gettext("Asked to stop"),
     "reservation_orphaned": lazy_gettext("Its reservation was returned, because the job was gone"),
     "completed": lazy_gettext("Completed"),

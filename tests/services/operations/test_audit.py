@@ -132,7 +132,7 @@ BREAKS: dict[str, tuple[str, str, list[dict[str, Any]]]] = {
     ),
     "a commit completed twice": (
         "I7",
-        """DROP INDEX analyses_one_completed;
+        """DROP INDEX analyses_one_result;
            INSERT INTO analyses SELECT (jsonb_populate_record(a, jsonb_build_object('id', CAST(:nobody AS text)))).*
              FROM analyses a WHERE id = :unbilled""",
         [{"completed": 2}],

@@ -17,7 +17,7 @@ SLOTS = Invariant(
      WHERE s.slot_no > s.slot_limit AND (CAST(:since AS timestamptz) IS NULL OR s.taken_at >= :since)""",
 )
 
-# A redriven job counts its attempts anew.  I2 reports a job that ended more than once.
+# A redriven job counts its attempts anew, and so does one that moved with its account.  I2 reports a job that ended more than once.
 FENCE = Invariant(
     "I6",
     "a lost lease writes nothing",
@@ -25,7 +25,7 @@ FENCE = Invariant(
     """
     WITH told AS (
         SELECT e.job_id, e.id, e.event, e.at, CAST(e.facts->>'attempt' AS integer) AS attempt,
-               count(*) FILTER (WHERE e.event = 'redriven') OVER life AS redrives,
+               count(*) FILTER (WHERE e.event IN ('redriven', 'moved')) OVER life AS redrives,
                min(e.id) FILTER (WHERE e.event IN ('completed', 'failed', 'cancelled')) OVER life AS ended
           FROM job_events e WHERE CAST(:since AS timestamptz) IS NULL OR e.at >= :since
         WINDOW life AS (PARTITION BY e.job_id ORDER BY e.id)

@@ -37,6 +37,7 @@ END = Invariant(
      WHERE t.ends > 1 OR t.event <> a.status::text""",
 )
 
+# A moved account brings its results, and a link, a bill and a history lead to each (docs/adr/0097).
 RESULT = Invariant(
     "I7",
     "one whole result per commit and parser version",
@@ -44,7 +45,8 @@ RESULT = Invariant(
     " specification has all of its behaviours.",
     """
     SELECT NULL AS id, codebase_id, commit_sha, parser_version, count(*) AS completed, NULL AS said, NULL AS found
-      FROM analyses WHERE status = 'completed' AND (CAST(:since AS timestamptz) IS NULL OR completed_at >= :since)
+      FROM analyses WHERE status = 'completed' AND duplicate_of IS NULL
+       AND (CAST(:since AS timestamptz) IS NULL OR completed_at >= :since)
      GROUP BY codebase_id, commit_sha, parser_version HAVING count(*) > 1
     UNION ALL
     SELECT a.id, a.codebase_id, a.commit_sha, a.parser_version, (a.status = 'completed')::int, a.total_tests, f.tests

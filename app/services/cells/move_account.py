@@ -1,0 +1,123 @@
+"""Move one account from a cell to another while it works (docs/adr/0097)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from app.errors import Conflict, NotFound, Unavailable
+from app.services.cells.account_busy import AccountBusy, refuse_busy
+from app.services.cells.copy_contents import Copied, Rest, copy_contents, put_rest, read_rest
+from app.services.cells.publish_jobs import publish_jobs
+from app.services.cells.settle import clear_up, settle, undo
+from app.store.accounts import users
+from app.store.cells import arrivals, departures, prepared, rows, tables
+from app.store.cells.departures import UnfinishedRow
+from app.store.cells.rows import Shapes, Taken
+from app.store.core.unit_of_work import Tx, UnitOfWork
+
+__all__ = ["AccountBusy", "Moved", "move", "settle"]
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """Rows of the account, by table, and how long it could do nothing."""
+
+    rows: dict[str, int]
+    pause_seconds: float
+
+
+def move(source: UnitOfWork, target: UnitOfWork, user_id: UUID, *, epoch: int) -> Moved:
+    """Move an account with its jobs; after this it is in the target only.
+
+    epoch: which was used for no other move of this account.
+    Raises: AccountBusy; NotFound; Conflict if the epoch was used, or the move was refused meanwhile; Unavailable for a
+    server that cannot prepare transactions, and cells of two releases.
+    """
+    shape = _check(source, target, user_id, epoch)
+    copied = copy_contents(source, target, shape, user_id)
+    moved = _flip(source, target, shape, user_id, epoch, copied)
+    clear_up(source, target, user_id)
+    return moved
+
+
+def _check(source: UnitOfWork, target: UnitOfWork, user_id: UUID, epoch: int) -> Shapes:
+    with source.begin() as tx:
+        if not prepared.is_possible(tx):
+            raise Unavailable("PostgreSQL's max_prepared_transactions is 0: set it to 10, say, and restart the server")
+        if prepared.exists(tx, prepared.name_of(user_id, epoch)):
+            raise Conflict("This move is under way, or its process died: settle it")
+        if users.find(tx, user_id) is None:
+            raise NotFound("No such user")
+        shape = rows.shapes(tx, tables.ALL)
+        refuse_busy(tx, user_id, departures.unfinished(tx, user_id))
+    with target.begin() as tx:
+        if arrivals.decided(tx, user_id, epoch) is not None:
+            raise Conflict("A move with this epoch was decided before")
+        if rows.shapes(tx, tables.ALL) != shape:
+            raise Unavailable("The cells have different schemas: migrate both to the same release")
+    return shape
+
+
+@dataclass(frozen=True, slots=True)
+class _Departed:
+    """What has left the source: new results, rows of the account by table, its specifications, unfinished jobs."""
+
+    rest: Rest
+    taken: Mapping[str, Taken]
+    owned: Mapping[str, list[str]]
+    going: Sequence[UnfinishedRow]
+
+
+def _flip(
+    source: UnitOfWork, target: UnitOfWork, shape: Shapes, user_id: UUID, epoch: int, copied: Copied
+) -> Moved:
+    """The last step: the account waits from the lock on it to the end of the prepared transaction."""
+    name, is_asked = prepared.name_of(user_id, epoch), False
+    try:
+        with source.prepared(name) as tx:
+            began = time.monotonic()
+            departed = _leave(tx, target, user_id, epoch, copied)
+        with target.begin() as tx:
+            _arrive(tx, shape, user_id, epoch, departed)
+            is_asked = True
+    except BaseException:
+        if not is_asked:
+            undo(source, user_id, epoch)
+            raise
+        # the commit that decides may have been made, and only its answer lost
+        if not settle(source, target, user_id, epoch=epoch):
+            raise
+    source.end_prepared(name, commits=True)
+    pause = time.monotonic() - began
+    return Moved({table: of.number for table, of in departed.taken.items() if of.number}, pause)
+
+
+def _leave(tx: Tx, target: UnitOfWork, user_id: UUID, epoch: int, copied: Copied) -> _Departed:
+    """Locks: the users row, the user's messages, then what is the user's."""
+    if users.lock_to_delete(tx, user_id) is None:
+        raise NotFound("No such user")
+    with target.once() as there:  # whoever refuses the move waits for the lock after that, and finds what is prepared
+        if arrivals.decided(there, user_id, epoch) is not None:
+            raise Conflict("This move was refused")
+    rest = read_rest(tx, user_id, copied)
+    unfinished = departures.lock_unfinished(tx, user_id)
+    refuse_busy(tx, user_id, unfinished)
+    going = [job for job in unfinished if not job.has_left]
+    taken = {"codebases": departures.codebases(tx, user_id)}
+    taken |= departures.end(tx, user_id, [job.job_id for job in going])
+    owned = departures.specifications(tx, user_id)
+    staying = [job.job_id for job in unfinished if job.has_left]
+    taken |= departures.leave(tx, user_id, going=[job.job_id for job in going], staying=staying)
+    return _Departed(rest, taken, owned, going)
+
+
+def _arrive(tx: Tx, shape: Shapes, user_id: UUID, epoch: int, departed: _Departed) -> None:
+    """The commit of this transaction decides.  Locks: the decision."""
+    if not arrivals.decide(tx, user_id, epoch, refuses=False):
+        raise Conflict("This move was refused")
+    put_rest(tx, shape, departed.rest)
+    arrivals.settle_in(tx, shape, user_id, departed.taken, departed.owned)
+    publish_jobs(tx, user_id, departed.going)

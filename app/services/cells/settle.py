@@ -1,0 +1,66 @@
+"""Decide a move whose process died, and clear up in the cell that an account has left."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from uuid import UUID
+
+from app.errors import Unavailable
+from app.services.operations.run_in_batches import each
+from app.store.accounts import personal_data, users
+from app.store.cells import arrivals, contents, prepared
+from app.store.core.unit_of_work import Tx, UnitOfWork
+from app.store.operations import retention
+
+#: How often a mover that has not prepared yet is looked for, and how long it is waited for in between.
+LOOKS, PAUSE_SECONDS = 150, 0.1
+
+
+def settle(source: UnitOfWork, target: UnitOfWork, user_id: UUID, *, epoch: int) -> bool:
+    """Decide whether a move was made, and end it; it may be repeated.  -> whether the account lives in the target.
+
+    A move that has not been made yet never will be: its process finds it refused.
+    Raises: Unavailable while another transaction holds the account.
+    """
+    with target.begin() as tx:
+        arrivals.decide(tx, user_id, epoch, refuses=True)
+        is_there = bool(arrivals.decided(tx, user_id, epoch))
+    if is_there:
+        source.end_prepared(prepared.name_of(user_id, epoch), commits=True)
+        clear_up(source, target, user_id)
+    else:
+        undo(source, user_id, epoch)
+    return is_there
+
+
+def undo(source: UnitOfWork, user_id: UUID, epoch: int) -> None:
+    """End what was prepared for a move that was not made; the account goes on in the source."""
+    name = prepared.name_of(user_id, epoch)
+    for _ in range(LOOKS):
+        source.end_prepared(name, commits=False)
+        # a mover that locked the user before the refusal prepares after this look; a later one finds the refusal
+        with source.begin() as tx:
+            is_free = users.try_lock_row(tx, user_id) or users.find(tx, user_id) is None
+        if is_free:
+            return
+        time.sleep(PAUSE_SECONDS)
+    raise Unavailable("Another transaction holds the account; settle the move again")
+
+
+def clear_up(source: UnitOfWork, target: UnitOfWork, user_id: UUID) -> None:
+    """Delete what is left of an account in the cell that it left, as after a deletion; it may be repeated.
+
+    What others have in their history stays, without a word about the account.
+    """
+    with target.begin() as tx:
+        jobs = sorted(job.id for job in contents.jobs(tx, user_id))
+    now = source.now()
+
+    def some(tx: Tx, part: Sequence[UUID]) -> int:
+        personal_data.leave_numbers(tx, part)
+        return retention.drop_jobs_of(tx, part, now=now)
+
+    each(source, jobs, some)
+    with source.begin() as tx:
+        personal_data.drop_traces(tx, user_id)
