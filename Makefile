@@ -22,7 +22,7 @@ FIRE_SECONDS ?= 1200
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help prove bench setup run quick test test-all check messages format release prove-release prove-kill prove-rolling prove-failover prove-broker prove-receive prove-versions prove-celery prove-model prove-quota prove-bills prove-fairness prove-simulation prove-schedule prove-lifecycle prove-retention prove-migrations prove-inventory prove-bombs prove-reads prove-sockets prove-grammars prove-agreement bench-broker bench-accept bench-quota bench-growth bench-start bench-memory bench-inventory bench-sandbox dist image requirements sbom packaging clean
+.PHONY: help prove bench setup run quick test test-all check messages format release prove-release prove-kill prove-rolling prove-failover prove-broker prove-receive prove-versions prove-celery prove-model prove-quota prove-bills prove-fairness prove-cells prove-simulation prove-schedule prove-lifecycle prove-retention prove-migrations prove-inventory prove-bombs prove-reads prove-sockets prove-grammars prove-agreement bench-broker bench-accept bench-quota bench-growth bench-start bench-memory bench-inventory bench-sandbox dist image requirements sbom packaging clean
 
 help: ## list the targets of every day
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | grep -vE '^(prove|bench)-' | sed 's/:.*## /\t/' | expand -t 18
@@ -123,6 +123,10 @@ prove-bills: setup ## 1,000 random lives of specifications: each costs what its 
 prove-fairness: setup ## 100,000 jobs on 8 nodes that are killed and stopped while tiers change: make prove-fairness FIRE_SECONDS=1200
 	FIRE_JOBS=100000 FIRE_SECONDS=$(FIRE_SECONDS) FIRE_NODES=8 FIRE_STOP=60 FIRE_PAUSE=3 $(BIN)/python -m pytest \
 		tests/e2e/test_limits_under_fire.py -p no:randomly -s
+
+prove-cells: setup ## move 200 of 1,000 accounts between four databases under load, with nodes and movers that are killed
+	CELL_COUNT=4 CELL_USERS=1000 CELL_MOVES=200 CELL_PAUSE=3 $(BIN)/python -m pytest \
+		tests/e2e/test_cells_under_fire.py -p no:randomly -s
 
 prove-simulation: setup ## compare simulated with real waits, within 15 %
 	SIMULATION_SEED=5 $(BIN)/python -m pytest tests/e2e/test_simulation.py -p no:randomly -s

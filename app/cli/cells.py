@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 
 import click
 
-from app.cli.wiring import open_cells
-from app.services.cells import cells, register
+from app.cli.wiring import open_cells, show
+from app.services.cells import cells, change_cell, register
 
 
 @click.group()
@@ -38,3 +39,21 @@ def adopt(name: str) -> None:
         click.echo(f"fairlane: {email} is the address of an account of another cell", err=True)
     if found.taken:
         raise SystemExit(1)
+
+
+@cell.command("move")
+@click.argument("email")
+@click.option("--to", "to", required=True, metavar="CELL", help="Where the account is to live.")
+@click.option("--json", "as_json", is_flag=True)
+def move_account(email: str, to: str, *, as_json: bool) -> None:
+    """Move the account of EMAIL with all that it has, while it works; its running jobs begin again there."""
+    show(asdict(change_cell.change_cell(open_cells(publishes=True), email, to)), as_json=as_json)
+
+
+@cell.command()
+def settle() -> None:
+    """End the moves whose process died: each account lives in one cell, with everything."""
+    known = open_cells(publishes=True)
+    for place in change_cell.under_way(known):
+        moved = change_cell.settle(known, place)
+        click.echo(f"{place.user_id} lives in {place.moving_to if moved else place.cell}")

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from datetime import timedelta
 from typing import Any, cast
 
 import click
 
 from app.cli.rows import show_rows
-from app.cli.wiring import actor, now, open_database, show
+from app.cli.wiring import actor, now, open_database, publishing, show
 from app.services.operations import schedule as entries
 from app.services.operations.schedule import AskedRun
 from app.setting_types import duration
-from app.store.core.unit_of_work import UnitOfWork
 
 SAID = {
     AskedRun.SENT: "sent",
@@ -93,18 +92,9 @@ def change_entry(
 @click.pass_context
 def run_entry(ctx: click.Context, name: str, *, as_json: bool) -> None:
     """Send an entry once, now, besides its slots; exit code 1 if it was not sent."""
-    outcome = entries.run_now(_publishing(open_database()), name, actor=actor(), now=now())
+    outcome = entries.run_now(publishing(open_database()), name, actor=actor(), now=now())
     if as_json:
         show({"name": name, "sent": outcome is AskedRun.SENT, "outcome": outcome.value}, as_json=True)
     else:
         click.echo(f"{name}: {SAID[outcome]}")
     ctx.exit(0 if outcome is AskedRun.SENT else 1)
-
-
-def _publishing(uow: UnitOfWork) -> UnitOfWork:
-    # Celery is imported by this command alone
-    from celery import Celery  # noqa: PLC0415
-
-    from app.adapters.publishing import publisher  # noqa: PLC0415
-
-    return replace(uow, publisher=publisher(Celery("fairlane", config_source="celeryconfig", set_as_current=False)))

@@ -43,6 +43,16 @@ def open_database() -> UnitOfWork:
     return replace(uow, register=partial(register, cells.directory, cells.uows, settings.cell))
 
 
+def publishing(uow: UnitOfWork) -> UnitOfWork:
+    """Let transactions put messages on queues."""
+    # Celery is imported by the commands that need it alone
+    from celery import Celery  # noqa: PLC0415
+
+    from app.adapters.publishing import publisher  # noqa: PLC0415
+
+    return replace(uow, publisher=publisher(Celery("fairlane", config_source="celeryconfig", set_as_current=False)))
+
+
 def make_directory() -> bool:
     """Make the directory's tables where DIRECTORY_URL is set; False if there was nothing to do."""
     settings = load()
@@ -57,12 +67,13 @@ def open_as_owner() -> UnitOfWork:
     return _open(owner_url)
 
 
-def open_cells() -> Cells:
-    """All cells and the directory.  Raises: BadSetting without CELLS."""
+def open_cells(*, publishes: bool = False) -> Cells:
+    """All cells and the directory.  publishes: messages of jobs as well.  Raises: BadSetting without CELLS."""
     settings = load()
     if settings.cell is None:
         raise BadSetting("CELLS: expected the cells of the service; without them there is only one database")
-    return _cells(settings, settings.cell, open_database())
+    cells = _cells(settings, settings.cell, open_database())
+    return replace(cells, uows={name: publishing(uow) for name, uow in cells.uows.items()}) if publishes else cells
 
 
 def _cells(settings: Settings, own: str, uow: UnitOfWork) -> Cells:

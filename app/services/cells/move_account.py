@@ -71,9 +71,7 @@ class _Departed:
     going: Sequence[UnfinishedRow]
 
 
-def _flip(
-    source: UnitOfWork, target: UnitOfWork, shape: Shapes, user_id: UUID, epoch: int, copied: Copied
-) -> Moved:
+def _flip(source: UnitOfWork, target: UnitOfWork, shape: Shapes, user_id: UUID, epoch: int, copied: Copied) -> Moved:
     """The last step: the account waits from the lock on it to the end of the prepared transaction."""
     name, is_asked = prepared.name_of(user_id, epoch), False
     try:

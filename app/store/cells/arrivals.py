@@ -58,9 +58,7 @@ def decided(tx: Tx, user_id: UUID, epoch: int) -> bool | None:
     return None if refused is None else not refused
 
 
-def settle_in(
-    tx: Tx, shape: Shapes, user_id: UUID, taken: Mapping[str, Taken], owned: Mapping[str, list[str]]
-) -> None:
+def settle_in(tx: Tx, shape: Shapes, user_id: UUID, taken: Mapping[str, Taken], owned: Mapping[str, list[str]]) -> None:
     """Insert an account with everything that is its own.
 
     taken: table -> rows; owned: of specifications, which are there already without their user.

@@ -92,9 +92,7 @@ _RECORDS = {
         SELECT f.* FROM spec_features f JOIN spec_documents d ON d.id = f.document_id AND d.draft = f.draft
          WHERE d.id = ANY (CAST(:jobs AS uuid[])) AND d.status = 'completed'""",
 }
-_READ = {
-    table: text(f"WITH found AS ({statement}) {gather('found')}") for table, statement in _RECORDS.items()
-}
+_READ = {table: text(f"WITH found AS ({statement}) {gather('found')}") for table, statement in _RECORDS.items()}
 _ATTACH = text("""
     INSERT INTO analysis_file_lists (analysis_id, last_ordinal, first_ordinal, file_list_id)
     SELECT r.analysis_id, r.last_ordinal, r.first_ordinal, l.id
