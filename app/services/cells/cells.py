@@ -22,7 +22,7 @@ class Cells:
     def uow_of(self, cell: str) -> UnitOfWork:
         """Transactions in a cell.  Raises: InvalidInput if there is none of that name."""
         if cell not in self.uows:
-            known = ", ".join(self.uows)
+            known = ", ".join(sorted(self.uows))
             raise InvalidInput(Message("%(cell)s is no cell; expected one of %(known)s", cell=repr(cell), known=known))
         return self.uows[cell]
 

@@ -1,0 +1,88 @@
+"""Two cells as an operator sets them up: commands, one web before both, and an account that moves."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from durable_harness.environment import bare_environment
+from durable_harness.postgres import PostgresServer
+
+from tests.nodes import ROOT
+from tests.web.serving import ask, serving
+
+
+@dataclass
+class Operator:
+    """Runs commands in a cell."""
+
+    home: Path
+    cells: dict[str, str]
+    settings: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        cells = " ".join(f"{name}={url}" for name, url in self.cells.items())
+        self.settings |= {"CELLS": cells, "DIRECTORY_URL": self.cells["eu1"], "SECRET_KEY": "the key of all cells"}
+
+    def run(self, cell: str, *arguments: str, code: int = 0) -> str:
+        env = bare_environment() | {"FAIRLANE_HOME": str(self.home), "PYTHONWARNINGS": "ignore"} | self.settings
+        env["DATABASE_URL"] = self.cells[cell]
+        argv = [sys.executable, "-m", "app.cli", *arguments]
+        done = subprocess.run(argv, cwd=ROOT, env=env, capture_output=True, text=True, timeout=120)
+        assert done.returncode == code, done.stdout + done.stderr
+        return done.stdout + done.stderr
+
+    def token(self, cell: str, email: str) -> dict[str, str]:
+        self.run(cell, "user", "add", email)
+        return {"Authorization": f"Bearer {json.loads(self.run(cell, 'token', 'add', email, '--json'))['token']}"}
+
+
+@pytest.fixture
+def operator(tmp_path: Path) -> Iterator[Operator]:
+    with ExitStack() as stack:
+        cells = {}
+        for name in ("eu1", "eu2"):
+            server = PostgresServer(max_prepared_transactions="10")
+            stack.callback(server.remove)
+            server.start()
+            cells[name] = server.url()
+        yield Operator(tmp_path, cells)
+
+
+def test_an_operator_divides_accounts_among_two_databases(operator: Operator, tmp_path: Path) -> None:
+    assert "the directory of cells was made" in operator.run("eu1", "migrate")
+    assert "directory" not in operator.run("eu2", "migrate")
+    ann, bob = operator.token("eu1", "ann@example.org"), operator.token("eu2", "bob@example.org")
+    assert "account for ann@example.org already" in operator.run("eu2", "user", "add", "ann@example.org", code=1)
+    assert operator.run("eu1", "cell", "adopt", "eu2") == "0 accounts added, 0 removed\n"
+    assert (
+        operator.run("eu1", "cell", "list")
+        == "eu1: 1 accounts, 0 of them leaving\neu2: 1 accounts, 0 of them leaving\n"
+    )
+    with serving(operator.cells["eu1"], tmp_path, **operator.settings) as port:
+        assert [json.loads(ask(port, "GET", "/api/v1/me", **who)[1])["email"] for who in (ann, bob)] == [
+            "ann@example.org",
+            "bob@example.org",
+        ]
+        moved = json.loads(operator.run("eu2", "cell", "move", "ann@example.org", "--to", "eu2", "--json"))
+        assert moved["rows"]["users"] == 1
+        assert json.loads(ask(port, "GET", "/api/v1/me", **ann)[1])["email"] == "ann@example.org"
+        assert ask(port, "GET", "/api/v1/me", Authorization="Bearer fl_nobody")[0] == 401
+    assert "lives in eu2 already" in operator.run("eu1", "cell", "move", "ann@example.org", "--to", "eu2", code=1)
+    assert "is no cell; expected one of eu1, eu2" in operator.run(
+        "eu1", "cell", "move", "ann@example.org", "--to", "us", code=1
+    )
+    assert "no account for carl@example.org" in operator.run(
+        "eu1", "cell", "move", "carl@example.org", "--to", "eu2", code=1
+    )
+    assert operator.run("eu1", "cell", "settle") == ""
+    assert json.loads(operator.run("eu1", "cell", "list", "--json")) == [
+        {"cell": "eu1", "accounts": 0, "moving": 0},
+        {"cell": "eu2", "accounts": 2, "moving": 0},
+    ]
