@@ -20,8 +20,10 @@ from werkzeug.datastructures import Headers
 from werkzeug.test import run_wsgi_app
 
 from app.domain.cells import cell_for
+from app.errors import Message
 from app.services.cells.find_place import CellAwayError, Places
 from app.web.cells.credentials import Presented, presented
+from app.web.cells.threads import CellThreads, SilentError
 from app.web.core.auth import LIVES_HERE, SAFE_METHODS, UNPLACED
 
 if TYPE_CHECKING:
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
 CELL_PARAMETER = "cell"
 #: Each cell has its own; they name one by the parameter above.
 OF_A_CELL = frozenset({"/metrics", "/readyz"})
+NOT_LOOKED_UP = Message("Where this account lives cannot be looked up at present; try again")
+SILENT = Message("The database of this account does not answer at present; try again")
 log = structlog.get_logger(__name__)
 _CREDENTIALS = ("HTTP_AUTHORIZATION", "HTTP_COOKIE")
 
@@ -70,6 +74,7 @@ class CellRouter:
     ) -> None:
         self._apps, self._places, self._own = apps, places, own
         self._visitor, self._may_ask = visitor, may_ask
+        self._threads = {cell: CellThreads() for cell in apps}
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """Answer one request.  Its body can be read again from the beginning (app/server/environ.py)."""
@@ -90,7 +95,7 @@ class CellRouter:
             return self._ask(away.cell, environ)  # its application says that its database is away
         except SQLAlchemyError as error:
             log.warning("directory_away", error=type(error).__name__)
-            return self._ask(self._visitors(environ), environ | {UNPLACED: True})
+            return self._ask(self._visitors(environ), environ | {UNPLACED: NOT_LOOKED_UP})
 
     def _follow(self, key: bytes, cell: str, environ: WSGIEnvironment) -> _Answer:
         """Ask the account's cell; if it does not have the account any more, the one to which that has moved."""
@@ -137,4 +142,10 @@ class CellRouter:
 
     def _ask(self, cell: str, environ: WSGIEnvironment) -> _Answer:
         environ["wsgi.input"].seek(0)
-        return _Answer(*run_wsgi_app(self._apps[cell], environ))
+        try:
+            with self._threads[cell].one():
+                return _Answer(*run_wsgi_app(self._apps[cell], environ))
+        except SilentError:
+            log.warning("cell_silent", cell=cell)
+            other = next((name for name in self._apps if name != cell), cell)
+            return _Answer(*run_wsgi_app(self._apps[other], environ | {UNPLACED: SILENT}))

@@ -16,8 +16,8 @@ from app.web.core import rate_limits
 from app.web.core.context import utc_now, wired
 
 SESSION_KEY = "secret"
-#: In the environ of a request that was sent to this cell because its account lives here, and of one for which nobody
-#: could be asked (app/web/cells/router.py).
+#: In the environ of a request that was sent to this cell because its account lives here, and of one whose cell cannot
+#: be asked, with the reason (app/web/cells/router.py).
 LIVES_HERE, UNPLACED = "fairlane.lives_here", "fairlane.unplaced"
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 #: Endpoints that are POST because of their body, and change nothing.
@@ -286,5 +286,5 @@ def _by_session() -> Account | None:
 
 
 def _require_place() -> None:
-    if UNPLACED in request.environ:
-        raise Unavailable("Where this account lives cannot be looked up at present; try again", retry_after=2)
+    if (why := request.environ.get(UNPLACED)) is not None:
+        raise Unavailable(why, retry_after=2)
