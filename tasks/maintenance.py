@@ -8,6 +8,7 @@ import structlog
 
 from app.adapters.git_sources import resolve_commit
 from app.services.analyses import reschedule as rescheduling
+from app.services.cells import change_cell
 from app.services.fairness import choose_carrier, move_jobs
 from app.services.operations import prune as pruning
 from app.services.operations import reconcile as reconciling
@@ -31,6 +32,10 @@ def sweep() -> None:
     swept = sweeping.sweep(kit.uow, kit.policy, now=kit.uow.now())
     move_jobs.move_misplaced(kit.uow)
     choose_carrier.settle_waiting(kit.uow, kit.policy)
+    if kit.cells:
+        for place in change_cell.settle_left(kit.cells):
+            log.warning("move_settled", tenant=str(place.user_id), cell=place.cell, epoch=place.epoch)
+        change_cell.forget_old_keys(kit.cells)
     log.log(30 if swept.orphans or swept.buried else 20, "swept", **swept.counts)
 
 

@@ -12,11 +12,13 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 from testlist.version import PARSER_VERSION
 
+from app.adapters.cell_databases import cells_of
 from app.adapters.generators import generator_of, languages_of, name_of
 from app.adapters.publishing import publisher
 from app.adapters.sandbox import settle
 from app.database import database_url, session_url
 from app.equal_settings import digests
+from app.services.cells.cells import Cells
 from app.services.fairness import change_limits
 from app.services.policy import Policy
 from app.settings import Settings, load
@@ -29,12 +31,16 @@ from tasks.celery import app
 
 @dataclass(frozen=True, slots=True)
 class WorkerWiring:
-    """The process's own engine, never shared with a child.  direct: it reaches PostgreSQL itself, for session locks."""
+    """The process's own engine, never shared with a child.
+
+    direct: it reaches PostgreSQL itself, for session locks; cells: all of them, for a process that is told of them.
+    """
 
     settings: Settings
     uow: UnitOfWork
     direct: Engine
     policy: Policy
+    cells: Cells | None = None
 
     def generator(self, user_id: UUID) -> Generator:
         """The generator that writes the specification of one job of this user."""
@@ -67,4 +73,6 @@ def _wired(pid: int) -> WorkerWiring:  # noqa: ARG001 - the key: what a parent m
     # beat needs the user and password; without them the direct address never worked
     direct = make_engine(session_url(settings), pool_size=1) if settings.database_direct_url else engine
     policy = Policy.of(settings, PARSER_VERSION, name_of(settings), languages_of(settings))
-    return WorkerWiring(settings, UnitOfWork(engine, publisher(app)), direct, policy)
+    uow = UnitOfWork(engine, publisher(app))
+    cells = cells_of(settings, uow, "fairlane worker") if settings.cell else None
+    return WorkerWiring(settings, uow, direct, policy, cells)

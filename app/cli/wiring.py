@@ -18,8 +18,8 @@ from sqlalchemy.engine import make_url
 from testlist.version import PARSER_VERSION
 
 from app import embedded, home
+from app.adapters.cell_databases import cells_of
 from app.database import database_url, directory_url, owner_url
-from app.errors import BadSetting
 from app.services.cells.cells import Cells
 from app.services.cells.register import register
 from app.services.policy import Policy
@@ -29,6 +29,7 @@ from app.store.core.connections import make_engine
 from app.store.core.unit_of_work import UnitOfWork
 
 _DATABASE = "fairlane.database"
+APPLICATION_NAME = "fairlane cli"
 
 
 def open_database() -> UnitOfWork:
@@ -39,7 +40,7 @@ def open_database() -> UnitOfWork:
     uow, settings = _open(database_url), load()
     if settings.cell is None:
         return uow
-    cells = _cells(settings, settings.cell, uow)
+    cells = cells_of(settings, uow, APPLICATION_NAME)
     return replace(uow, register=partial(register, cells.directory, cells.uows, settings.cell))
 
 
@@ -69,17 +70,8 @@ def open_as_owner() -> UnitOfWork:
 
 def open_cells(*, publishes: bool = False) -> Cells:
     """All cells and the directory.  publishes: messages of jobs as well.  Raises: BadSetting without CELLS."""
-    settings = load()
-    if settings.cell is None:
-        raise BadSetting("CELLS: expected the cells of the service; without them there is only one database")
-    cells = _cells(settings, settings.cell, open_database())
-    return replace(cells, uows={name: publishing(uow) for name, uow in cells.uows.items()}) if publishes else cells
-
-
-def _cells(settings: Settings, own: str, uow: UnitOfWork) -> Cells:
-    others = {name: address for name, address in settings.cell_addresses.items() if name != own}
-    uows = {name: UnitOfWork(_engine(address)) for name, address in others.items()}
-    return Cells(own, uows | {own: uow}, UnitOfWork(_engine(directory_url(settings))))
+    uow = _open(database_url)
+    return cells_of(load(), publishing(uow) if publishes else uow, APPLICATION_NAME)
 
 
 def _open(url: Callable[[Settings], str]) -> UnitOfWork:
@@ -93,7 +85,7 @@ def _open(url: Callable[[Settings], str]) -> UnitOfWork:
 
 
 def _engine(url: str) -> Engine:
-    return make_engine(url, pool_size=1, application_name="fairlane cli")
+    return make_engine(url, pool_size=1, application_name=APPLICATION_NAME)
 
 
 def application_role() -> str | None:

@@ -6,50 +6,77 @@ decides, so the directory is never what decides: it may be behind, and the web t
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from app.domain.cells import Place
 from app.errors import Conflict, Message, NotFound, Problem
 from app.services.cells import move_account
 from app.services.cells.cells import Cells
 from app.services.cells.move_account import Moved
 from app.services.cells.register import note
-from app.store.cells import directory, keys
+from app.store.cells import directory, keys, movers
+
+#: Keys that were learned so long ago are learned again if they are used; most sessions have ended by then.
+KEYS_LIVE = timedelta(days=30)
+MOST_KEYS = 10_000
 
 
 def change_cell(cells: Cells, email: str, to: str) -> Moved:
-    """Move the account with this address.
+    """Move the account with this address; a move of it that a dead process has left is ended first.
 
-    A move of the account that a dead process has left is ended first.
-    Raises: NotFound; InvalidInput for no cell; Conflict if it lives there; what move_account.move raises.
+    Locks: the account's moves, in the directory.
+    Raises: NotFound; InvalidInput for no cell; Conflict if it lives there, or is moving; as move_account.move.
     """
     target = cells.uow_of(to)
     place = _place(cells, email)
-    if place.moving_to is not None:
-        settle(cells, place)
-    with cells.directory.begin() as tx:
-        begun = directory.begin_move(tx, place.user_id, to)
-    if begun is None:
-        raise Conflict(Message("%(email)s lives in %(cell)s already, or is moving", email=email, cell=to))
-    try:
-        moved = move_account.move(cells.uow_of(begun.cell), target, begun.user_id, epoch=begun.epoch)
-    except Problem:  # it has moved nothing; after any other error nobody knows until it is settled
-        _end(cells, begun, moved=False)
-        raise
-    _end(cells, begun, moved=True)
-    return moved
+    with movers.only_one(cells.directory.engine, place.user_id) as is_ours:
+        if not is_ours:
+            raise Conflict(Message("%(email)s is moving", email=email))
+        _settle_if_left(cells, place)
+        with cells.directory.begin() as tx:
+            begun = directory.begin_move(tx, place.user_id, to)
+        if begun is None:
+            raise Conflict(Message("%(email)s lives in %(cell)s", email=email, cell=to))
+        try:
+            moved = move_account.move(cells.uow_of(begun.cell), target, begun.user_id, epoch=begun.epoch)
+        except Problem:  # it has moved nothing; after any other error nobody knows until it is settled
+            _end(cells, begun, moved=False)
+            raise
+        _end(cells, begun, moved=True)
+        return moved
 
 
-def settle(cells: Cells, place: Place) -> bool:
-    """End a move whose process died.  Returns: whether the account lives where it was to go."""
-    source, target = cells.uow_of(place.cell), cells.uow_of(place.moving_to or "")
-    moved = move_account.settle(source, target, place.user_id, epoch=place.epoch)
-    _end(cells, place, moved=moved)
-    return moved
+def settle_left(cells: Cells) -> list[Place]:
+    """End the moves whose process died.  Returns: where those accounts live now.
 
-
-def under_way(cells: Cells) -> list[Place]:
-    """The moves that have begun and not ended; a process may be at work on them."""
+    Locks: the moves of each account, in the directory; one that a process works on is left to it.
+    """
     with cells.directory.once() as tx:
-        return list(directory.moving(tx))
+        begun = directory.moving(tx)
+    settled = list[Place]()
+    for place in begun:
+        with movers.only_one(cells.directory.engine, place.user_id) as is_ours:
+            if is_ours and (ended := _settle_if_left(cells, place)):
+                settled.append(ended)
+    return settled
+
+
+def forget_old_keys(cells: Cells) -> int:
+    """Delete keys that the directory learned long ago.  Returns: how many."""
+    with cells.directory.begin() as tx:
+        return directory.forget_keys(tx, age=KEYS_LIVE, most=MOST_KEYS)
+
+
+def _settle_if_left(cells: Cells, place: Place) -> Place | None:
+    """End a move of the account, of whose moves this process holds the lock; None if there is none."""
+    with cells.directory.once() as tx:
+        now = directory.place_of(tx, place.user_id)
+    if now is None or now.moving_to is None:
+        return None
+    source, target = cells.uow_of(now.cell), cells.uow_of(now.moving_to)
+    moved = move_account.settle(source, target, now.user_id, epoch=now.epoch)
+    _end(cells, now, moved=moved)
+    return Place(now.user_id, now.moving_to if moved else now.cell, now.epoch)
 
 
 def _end(cells: Cells, place: Place, *, moved: bool) -> None:

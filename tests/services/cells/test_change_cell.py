@@ -1,0 +1,126 @@
+"""The directory and a move: whatever dies in between, both agree in the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from uuid import UUID
+
+import pytest
+from sqlalchemy.exc import OperationalError
+
+from app.domain.cells import Place
+from app.errors import Conflict, InvalidInput, NotFound, Unavailable
+from app.services.cells import change_cell, move_account
+from app.services.cells.cells import Cells
+from app.services.cells.change_cell import settle_left
+from app.store.cells import directory, keys, movers
+from app.store.core.unit_of_work import UnitOfWork
+from tests.conftest import World, publishing
+from tests.databases import Databases
+
+
+@pytest.fixture
+def cells(databases: Databases) -> Iterator[Cells]:
+    with ExitStack() as stack:
+        urls = [stack.enter_context(databases.copy()) for _ in range(2)]
+        urls.append(stack.enter_context(databases.new()))
+        a, b, known = (UnitOfWork(stack.enter_context(databases.engine(url)), publishing()) for url in urls)
+        with known.begin() as tx:
+            directory.create(tx)
+        yield Cells("a", {"a": a, "b": b}, known)
+
+
+def person(cells: Cells) -> tuple[UUID, str]:
+    user_id = World(cells.uows["a"]).user()
+    return user_id, f"{user_id}@example.org"
+
+
+def place(cells: Cells, user_id: UUID) -> Place | None:
+    with cells.directory.once() as tx:
+        return directory.place_of(tx, user_id)
+
+
+def homes(cells: Cells, user_id: UUID) -> list[str]:
+    found = []
+    for cell, uow in cells.uows.items():
+        with uow.once() as tx:
+            found += [cell] * keys.is_here(tx, user_id)
+    return found
+
+
+def test_an_account_that_the_directory_did_not_know_moves_there_and_back(cells: Cells) -> None:
+    user_id, email = person(cells)
+    for epoch, to in ((2, "b"), (3, "a")):
+        change_cell.change_cell(cells, email, to)
+        assert place(cells, user_id) == Place(user_id, to, epoch)
+        assert homes(cells, user_id) == [to]
+
+
+def test_what_cannot_be_moved_is_refused(cells: Cells) -> None:
+    _, email = person(cells)
+    with pytest.raises(Conflict, match="lives in a"):
+        change_cell.change_cell(cells, email, "a")
+    with pytest.raises(InvalidInput, match="expected one of a, b"):
+        change_cell.change_cell(cells, email, "c")
+    with pytest.raises(NotFound, match="no account for"):
+        change_cell.change_cell(cells, "nobody@example.org", "b")
+
+
+def test_one_process_at_a_time_moves_an_account(cells: Cells) -> None:
+    user_id, email = person(cells)
+    with movers.only_one(cells.directory.engine, user_id) as is_ours:
+        assert is_ours
+        with pytest.raises(Conflict, match="is moving"):
+            change_cell.change_cell(cells, email, "b")
+        begin(cells, email)
+        assert settle_left(cells) == []
+    assert settle_left(cells) == [Place(user_id, "a", 2)]
+    assert (homes(cells, user_id), place(cells, user_id)) == (["a"], Place(user_id, "a", 2))
+
+
+def test_a_move_whose_end_was_not_noted_is_settled_in_the_new_cell(
+    cells: Cells, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    user_id, email = person(cells)
+    with monkeypatch.context() as patch:
+        patch.setattr(change_cell, "_end", died)
+        with pytest.raises(OperationalError):
+            change_cell.change_cell(cells, email, "b")
+    assert place(cells, user_id) == Place(user_id, "a", 2, "b")
+    assert settle_left(cells) == [Place(user_id, "b", 2)]
+    assert (homes(cells, user_id), place(cells, user_id)) == (["b"], Place(user_id, "b", 2))
+
+
+def test_a_later_move_first_settles_what_was_left(cells: Cells, monkeypatch: pytest.MonkeyPatch) -> None:
+    user_id, email = person(cells)
+    with monkeypatch.context() as patch:
+        patch.setattr(move_account, "move", died)
+        with pytest.raises(OperationalError):
+            change_cell.change_cell(cells, email, "b")
+    change_cell.change_cell(cells, email, "b")
+    assert (homes(cells, user_id), place(cells, user_id)) == (["b"], Place(user_id, "b", 3))
+
+
+def test_a_refused_move_leaves_the_account_where_it_is(cells: Cells, monkeypatch: pytest.MonkeyPatch) -> None:
+    user_id, email = person(cells)
+
+    def refuse(*_: object, **__: object) -> None:
+        raise Unavailable("later")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(move_account, "move", refuse)
+        with pytest.raises(Unavailable):
+            change_cell.change_cell(cells, email, "b")
+    assert (homes(cells, user_id), place(cells, user_id)) == (["a"], Place(user_id, "a", 2))
+
+
+def begin(cells: Cells, email: str) -> None:
+    """Note that a move begins, and do no more."""
+    with cells.directory.begin() as tx:
+        known = change_cell._place(cells, email)
+        assert directory.begin_move(tx, known.user_id, "b")
+
+
+def died(*_: object, **__: object) -> None:
+    raise OperationalError("a connection", {}, Exception("lost"))
