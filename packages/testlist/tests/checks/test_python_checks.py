@@ -186,6 +186,7 @@ def test_one_that_may_fail_is_never_accused(read: Read, body: str) -> None:
         "async def test_a(): pass", "def test_a(x=f()): pass", "def test_a(*args): pass",
         "ctypes.string_at(0)\ndef test_a(): pass", "if a:\n    raise b\ndef test_a(): pass",
         "assert a\ndef test_a(): pass", "for a in b:\n    a.c()\ndef test_a(): pass",
+        "if a():\n    b = 1\nelif c():\n    d()\ndef test_a(): pass", "while a():\n    b()\ndef test_a(): pass",
     ],
 )  # fmt: skip
 def test_what_stands_around_a_test_may_fail_for_it(read: Read, source: str) -> None:
@@ -205,6 +206,18 @@ def test_what_a_fixture_of_the_file_gives_to_its_test_counts_with_it(read: Read)
     found = read_one(read, f"import pytest\n{fixture}def test_a(check):\n    check(1)\n")["test_a"]
     assert found is not None
     assert [one["by"] for one in found.checks] == ["check"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "if hasattr(sys, 'pypy_version_info'):\n    a = 1\nelif sys.platform.startswith('java'):\n    a = 2\nelse:\n    a = 3\n",
+        "if a.b(1)[0]:\n    def c(): d()\n", "for a in range(3):\n    b = a\n", "while a.b():\n    c = 1\n",
+    ],
+)  # fmt: skip
+def test_what_a_module_asks_before_it_gives_names_does_not_fail_for_its_test(read: Read, source: str) -> None:
+    found = read_one(read, f"import sys\n{source}def test_a(): pass\n")
+    assert [one.cannot_fail if one else "" for one in found.values()] == ["empty"]
 
 
 def test_a_fixture_may_fail_for_its_test(read: Read) -> None:

@@ -33,8 +33,10 @@ ESCAPES: Final = re.compile(
     rb"\b(?:fail|skip|xfail|exit|_exit|raises|warns|deprecated_call|SystemExit|KeyboardInterrupt|BaseException|yield|await"
     rb"|importorskip|GeneratorExit|signal)\b"
 )
-#: nodes that run, and may raise, when a module is loaded, and those that may hold such
-RUNS: Final = frozenset({"call", "await", "assert_statement", "raise_statement", "delete_statement"})
+#: statements that run, and may raise, when a module is loaded; expressions that do as statements; blocks of such
+#: statements.  A call whose value is asked by a condition or a loop counts no more than one whose value gets a name
+RUNS: Final = frozenset({"assert_statement", "raise_statement", "delete_statement"})
+CALLS: Final = frozenset({"call", "await"})
 BLOCKS: Final = frozenset(
     {"if_statement", "for_statement", "while_statement", "with_statement", "block", "elif_clause", "else_clause"}
 )
@@ -57,7 +59,7 @@ def _runs(node: Node) -> bool:
         return False
     if node.type == "expression_statement":
         inner = next(named(node), None)
-        return inner is not None and inner.type in RUNS and dotted_of(inner) not in PATHS
+        return inner is not None and inner.type in CALLS and dotted_of(inner) not in PATHS
     return node.type in RUNS or (node.type in BLOCKS and any(map(_runs, named(node))))
 
 
