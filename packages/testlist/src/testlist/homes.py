@@ -138,8 +138,8 @@ class Homes:
             if one.place not in self.paths:
                 found = self._of_area(one.place).get((one.unit, name))
             else:
-                body = self.by_name.get(one.place, {}).get(name) if self._is_of(one) else None
-                found = None if body is None else Found(one.place, body)
+                body = self.by_name.get(one.place, {}).get(name)
+                found = None if body is None or not self._is_of(one) else Found(one.place, body)
             if found is not None:
                 return found
         return Found()
@@ -153,12 +153,12 @@ class Homes:
         if (path, around) not in self.lines:
             todo, line = [(Candidate(path, around), path, 0)], dict[Candidate, None]()
             for one, file, steps in todo:
-                for base in self._bases_of(one)[:MOST_BASES]:
+                for base in self._bases_of(one)[:MOST_BASES] if len(line) < MOST_CANDIDATES else ():
                     own = [(Candidate(one.place, base), file, steps)] if base != one.name else []
                     others = self.homes(file, base) if steps < STEPS else ()
                     there = ((other, other.place if other.place in self.paths else file, steps + 1) for other in others)
-                    new = [each for each in (*own, *there) if each[0] not in line and self._is_class(each[0])]
-                    new = new[: MOST_CANDIDATES - len(line)]
+                    above = (each for each in (*own, *there) if each[0] not in line and self._is_class(each[0]))
+                    new = list(islice(above, MOST_CANDIDATES - len(line)))
                     line.update((each[0], None) for each in new)
                     todo += new
             self.lines[path, around] = tuple(line)

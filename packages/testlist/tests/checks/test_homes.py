@@ -4,7 +4,7 @@ import time
 from typing import Any
 
 import pytest
-from testlist.homes import LARGEST_AREA, Homes
+from testlist.homes import LARGEST_AREA, MOST_CANDIDATES, Homes
 from testlist.languages import LANGUAGES
 from testlist.paths import NAMESAKES, Paths
 
@@ -60,6 +60,18 @@ def test_bases_in_a_circle_and_chains_longer_than_is_read_end() -> None:
     for depth, expected in ((3, "test/c3.rb"), (4, "")):
         chain[f"test/c{depth}.rb"]["functions"] = [body(f"C{depth}.verify{depth}")]
         assert file_of(homes(chain), "test/c0.rb", f"self.verify{depth}", "C0.test") == expected
+
+
+def test_a_class_that_has_all_bases_that_count_asks_for_no_more() -> None:
+    helpers = [f"test/h{number}" for number in range(MOST_CANDIDATES)]
+    files: dict[str, dict[str, Any]] = {
+        f"{one}.rb": {"functions": [], "bases": {"": ["X"]}, "imports": {"other": ""}} for one in helpers
+    }
+    files[f"{helpers[-2]}.rb"]["functions"] = [body("verify")]
+    files["test/a.rb"] = {"functions": [], "bases": {"A": [""]}, "imports": dict.fromkeys(helpers, "")}
+    found = homes(files)
+    assert file_of(found, "test/a.rb", "self.verify") == f"{helpers[-2]}.rb"
+    assert {path for path, _ in found.candidates} == {"test/a.rb"}
 
 
 def test_what_stands_in_a_third_file_is_not_followed() -> None:

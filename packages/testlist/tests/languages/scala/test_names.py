@@ -1,5 +1,6 @@
 """What a name may mean costs the same however many classes and packages there are."""
 
+import pytest
 from testlist.languages.scala.frameworks.munit import MUNIT
 from testlist.languages.scala.frameworks.ziotest import ZIO_TEST
 from testlist.languages.scala.resolve import Resolver
@@ -51,3 +52,14 @@ def test_a_class_whose_whole_name_is_too_long_has_its_own_alone() -> None:
     names = learnt([], {**declared("A" * LONGEST, "Base"), "classes": [inner]})
     assert "Inner" in names.simple
     assert not any(len(name) > LONGEST for name in names.whole)
+
+
+def test_what_runs_the_classes_is_not_asked_while_files_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    def asked(kinds: Kinds) -> None:
+        raise AssertionError("worked out before all files are read")
+
+    monkeypatch.setattr(Kinds, "__post_init__", asked)
+    project = Project(dict.fromkeys(["test/ASuite.scala", "test/Base.scala"], "0" * 40), {})
+    scope = MUNIT.scope(project)
+    facts: ScalaFacts = {"classes": [declared("ASuite", "Base")]}
+    assert scope.needs({"test/ASuite.scala": {**facts}}) == {"test/Base.scala"}

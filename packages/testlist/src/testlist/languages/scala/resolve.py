@@ -20,13 +20,9 @@ MANY: Final = 20
 
 @dataclass(slots=True)
 class Known:
-    """What all files say together.  holds: id of a class's fact -> the frameworks its tests run in.
-
-    passes: methods that pass a title and a body on, by name.
-    """
+    """What all files say together.  passes: methods that pass a title and a body on, by name."""
 
     names: Names = field(default_factory=Names)
-    holds: dict[int, list[Dialect]] = field(default_factory=dict)
     passes: dict[str, str] = field(default_factory=dict)
 
 
@@ -37,6 +33,7 @@ class Resolver:
     project: Project
     dialects: list[Dialect] = field(default_factory=list)
     growing: Growing[Known] = field(default_factory=lambda: Growing(Known()))
+    held: Growing[dict[int, list[Dialect]]] = field(default_factory=lambda: Growing({}))
 
     @classmethod
     def of(cls, project: Project) -> "Resolver":
@@ -51,6 +48,10 @@ class Resolver:
         """What the files that were read say together."""
         return self.growing.of(facts, lambda: self.learnt(facts))
 
+    def holds(self, facts: FactsByPath) -> dict[int, list[Dialect]]:
+        """The frameworks that the tests of each class run in, by the id of its fact: asked when all files are read."""
+        return self.held.of(facts, lambda: Kinds(self.known(facts).names, self.dialects).holds())
+
     def learnt(self, facts: FactsByPath) -> Known:
         """Work that out."""
         known = Known()
@@ -61,7 +62,6 @@ class Resolver:
                 for name, word in found.item.get("passes", {}).items():
                     known.passes.setdefault(name, word)
         self.project.beat()
-        known.holds = Kinds(known.names, self.dialects).holds()
         return known
 
     @cached_property

@@ -34,11 +34,11 @@ class ScalaScope(DefaultScope):
 
     def tests(self, owned: Sequence[str], facts: FactsByPath) -> Iterable[Test]:
         """Tests of these files, and of those that they led to."""
-        known = self.resolver.known(facts)
+        known, holds = self.resolver.known(facts), self.resolver.holds(facts)
         for path in (*owned, *self.resolver.followed(facts)):
             self.resolver.project.beat()
             for found in known.names.all(path):
-                for dialect in known.holds.get(id(found.item), ()):
+                for dialect in holds.get(id(found.item), ()):
                     if dialect.framework == self.framework:
                         yield from Reading(found, dialect, known).rows()
 
