@@ -22,7 +22,7 @@ FIRE_SECONDS ?= 1200
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help prove bench setup run quick test test-all check messages format release prove-release prove-kill prove-rolling prove-failover prove-broker prove-receive prove-versions prove-celery prove-model prove-quota prove-bills prove-fairness prove-cells prove-simulation prove-schedule prove-lifecycle prove-retention prove-migrations prove-inventory prove-bombs prove-reads prove-sockets prove-grammars prove-agreement bench-broker bench-accept bench-quota bench-growth bench-start bench-memory bench-inventory bench-sandbox dist image requirements sbom packaging clean
+.PHONY: help prove bench setup run quick test test-all check messages format release prove-release prove-kill prove-rolling prove-failover prove-broker prove-receive prove-versions prove-celery prove-model prove-quota prove-bills prove-fairness prove-cells prove-simulation prove-schedule prove-lifecycle prove-retention prove-migrations prove-inventory prove-bombs prove-reads prove-sockets prove-grammars prove-agreement prove-soak soak bench-broker bench-accept bench-quota bench-growth bench-start bench-memory bench-inventory bench-sandbox dist image requirements sbom packaging clean
 
 help: ## list the targets of every day
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | grep -vE '^(prove|bench)-' | sed 's/:.*## /\t/' | expand -t 18
@@ -163,6 +163,12 @@ prove-grammars: setup ## the tests of all languages with the oldest grammars tha
 
 prove-agreement: setup ## compare the inventories of 29 releases of PyPI and npm with the runners' own lists
 	AGREEMENT=all $(BIN)/python -m pytest packages/testlist/tests/test_runner_agreement.py -p no:randomly -s
+
+prove-soak: setup ## ten minutes of `make soak`: what the whole service holds under load is flat, and nothing is lost
+	SOAK_MINUTES=10 $(BIN)/python -m pytest tests/e2e/test_soak.py -p no:randomly -s --timeout 3600
+
+soak: setup ## a whole service at 60 % load: memory, descriptors, connections and tables stay: make soak MINUTES=60 KEEP=folder
+	$(BIN)/python -m bench.soak --minutes $(or $(MINUTES),60) $(if $(KEEP),--keep $(KEEP))
 
 bench-broker: setup ## drain, latency and publish rate of the broker, next to its rivals
 	PYTHONPATH=packages/celery-durable/bench:packages/celery-durable/tests $(BIN)/python -m durable_bench

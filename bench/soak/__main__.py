@@ -1,4 +1,4 @@
-"""`python -m bench.soak [--minutes 60] [--keep FOLDER] [--seed N]`: what a whole service holds under load stays as it is.
+"""`python -m bench.soak [--minutes N] [--keep FOLDER] [--seed N]`: whether what a service holds under load stays.
 
 Prints a table of what was judged, with the bound of each series.  The code is 1 if something grew, was lost or was left
 behind.  FOLDER gets the table, the picture and all samples.

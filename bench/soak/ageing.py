@@ -122,7 +122,8 @@ class Ageing:
     def prune(self) -> None:
         """Delete what has lived, by the steps of the service's prune, each kind with the same short life."""
         now = self.uow.now()
-        before, later = now - self.live, now - self.live + timedelta(days=DAYS)
+        before = now - max(self.live, self._oldest())
+        later = before + timedelta(days=DAYS)
         steps = {
             "requests": lambda *at: retention.expire_history(*at, now=later),
             "jobs": lambda *at: retention.drop_jobs(*at, days=DAYS, now=later),
@@ -143,6 +144,11 @@ class Ageing:
             forget(self.uow, user_id, actor="soak", now=self.uow.now())
             self.pruned["accounts"] += 1
 
+    def _oldest(self) -> timedelta:
+        """The age of the oldest job whose end was not seen: pruned before that, it would look lost."""
+        begun = min((job.at for job in list(self.pending.values())), default=time.monotonic())
+        return timedelta(seconds=time.monotonic() - begun + 1)
+
     def _again(self, what: object, pause: float) -> None:
         try:
             while not self._over.wait(pause):
@@ -150,5 +156,3 @@ class Ageing:
             what()  # type: ignore[operator]
         except BaseException as error:  # noqa: BLE001 - told at the end
             self.error = error
-
-

@@ -20,7 +20,9 @@ _SESSIONS = """
       FROM pg_stat_activity WHERE pid <> pg_backend_pid()"""
 _TABLES = """
     SELECT relname, pg_table_size(relid), n_dead_tup FROM pg_stat_user_tables WHERE schemaname = 'public'"""
-_INDEXES = "SELECT indexrelname, relname, pg_relation_size(indexrelid) FROM pg_stat_user_indexes WHERE schemaname = 'public'"
+_INDEXES = (
+    "SELECT indexrelname, relname, pg_relation_size(indexrelid) FROM pg_stat_user_indexes WHERE schemaname = 'public'"
+)
 _LOG = "SELECT coalesce(sum(size), 0)::bigint FROM pg_ls_waldir()"
 _READY = "SELECT count(*) FROM broker_message"
 #: Between two counts of all rows, which reads them.
@@ -64,7 +66,9 @@ class Database:
         if self._looks % _COUNT_EACH == 0:
             tables = sorted(name for what, name in found if what == "table bytes")
             counts = ", ".join(f'(SELECT count(*) FROM "{table}")' for table in tables)
-            found |= {("rows", table): rows for table, rows in zip(tables, self.ask(f"SELECT {counts}")[0], strict=True)}
+            found |= {
+                ("rows", table): rows for table, rows in zip(tables, self.ask(f"SELECT {counts}")[0], strict=True)
+            }
         self._looks += 1
         return found
 

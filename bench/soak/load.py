@@ -24,8 +24,8 @@ STREAM_SECONDS = 2.0
 MOST_WAITING = 40
 #: How often each way is taken, of about a hundred.
 WEIGHTS = {
-    "submit": 24, "join": 5, "stored": 8, "specify": 5, "cancel": 3, "job": 14, "tests": 8, "result page": 6, "history": 6,
-    "repository": 5, "explore": 4, "usage": 4, "stream": 4, "home": 2, "timeline": 3, "sign up": 1,
+    "submit": 24, "join": 5, "stored": 8, "specify": 5, "cancel": 3, "job": 14, "tests": 8, "result page": 6,
+    "history": 6, "repository": 5, "explore": 4, "usage": 4, "stream": 4, "home": 2, "timeline": 3, "sign up": 1,
 }  # fmt: skip
 #: Ways that make work.
 WORK = ("submit", "join", "specify")
@@ -54,7 +54,9 @@ class Commits:
 
     def __init__(self, repositories: dict[str, Sequence[str]]) -> None:
         longest = max(len(commits) for commits in repositories.values())
-        turns = [(name, commits[n]) for n in range(longest) for name, commits in repositories.items() if n < len(commits)]
+        turns = [
+            (name, commits[n]) for n in range(longest) for name, commits in repositories.items() if n < len(commits)
+        ]
         self._next, self._lock = itertools.cycle(turns), threading.Lock()
         self.count = len(turns)
 
@@ -152,7 +154,7 @@ class Load:
 
 
 class Client:
-    """One connection, and the ways through the service.  Each returns the answer's status; None: there was nothing to do."""
+    """One connection.  ways: each returns the status of its answer; None: there was no job for it."""
 
     def __init__(self, load: Load, dice: random.Random) -> None:
         self.dice = dice
@@ -264,7 +266,11 @@ class Client:
 
     def _sign_up(self) -> int:
         form = self._ask("GET", "/sign-up")
-        typed = {"email": f"{SIGNED_UP}{uuid4().hex}@example.org", "password": uuid4().hex, "csrf_token": _token_of(form)}
+        typed = {
+            "email": f"{SIGNED_UP}{uuid4().hex}@example.org",
+            "password": uuid4().hex,
+            "csrf_token": _token_of(form),
+        }
         made = self._send("/sign-up", typed, form.cookies)
         if made.status == 303:
             page = self._ask("GET", "/plans", Cookie=made.cookies)

@@ -7,6 +7,7 @@ from html import escape
 
 from bench.soak.trend import Series
 
+XMLNS = "http://www.w3.org/2000/svg"
 WIDTH, HEIGHT, LEFT, GAP, MOST_POINTS = 360, 56, 12, 22, 180
 
 
@@ -15,7 +16,7 @@ def draw(panels: Sequence[tuple[str, Series, str]], warm_until: float) -> str:
     rows = -(-len(panels) // 2)
     width, height = 2 * (WIDTH + 2 * LEFT), rows * (HEIGHT + GAP) + GAP
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" font-family="sans-serif" font-size="10">',
+        f'<svg xmlns="{XMLNS}" width="{width}" height="{height}" font-family="sans-serif" font-size="10">',
         f'<rect width="{width}" height="{height}" fill="#fff"/>',
     ]
     for at, (title, series, most) in enumerate(panels):
@@ -26,7 +27,7 @@ def draw(panels: Sequence[tuple[str, Series, str]], warm_until: float) -> str:
 
 def _panel(x: float, y: float, title: str, series: Series, warm_until: float) -> list[str]:
     last = max(series[-1][0], 1.0)
-    top = max(max(value for _, value in series), 1e-9)
+    top = max(1e-9, *(value for _, value in series))
     step = -(-len(series) // MOST_POINTS)
     points = " ".join(
         f"{x + WIDTH * at / last:.1f},{y + HEIGHT * (1 - value / top):.1f}" for at, value in series[::step]

@@ -93,4 +93,9 @@ def _is_zombie(process: psutil.Process) -> bool:
 
 def files(folders: Iterable[Path]) -> set[str]:
     """All files below folders, without PostgreSQL's."""
-    return {str(path) for folder in folders for path in folder.rglob("*") if not _OF_SERVER.search(str(path)) and path.is_file()}
+    return {
+        str(path)
+        for folder in folders
+        for path in folder.rglob("*")
+        if not _OF_SERVER.search(str(path)) and path.is_file()
+    }

@@ -10,6 +10,7 @@ from statistics import median
 
 from app.domain.summaries import percentile
 from bench.soak.picture import draw
+from bench.soak.processes import Sample
 from bench.soak.run import Soak
 from bench.soak.trend import Series
 from bench.soak.verdict import MB, WARM_UP, Judged, failures, judge
@@ -23,7 +24,11 @@ def failed(soak: Soak) -> list[str]:
     assert soak.load is not None
     assert soak.closing is not None
     grew = [f"{one.what} of {one.part} grew" for one in failures(judge(soak.looks, soak.table_of))]
-    quiet = [] if min(soak.load.accepted, soak.received, *soak.load.ageing.pruned.values()) else ["something never happened"]
+    quiet = (
+        []
+        if min(soak.load.accepted, soak.received, *soak.load.ageing.pruned.values())
+        else ["something never happened"]
+    )
     return grew + quiet + soak.load.faults + soak.closing.faults
 
 
@@ -80,15 +85,19 @@ def _traffic(soak: Soak) -> list[str]:
     statuses = Counter[str]()
     for (_, status), count in load.answers.items():
         statuses[str(status)] += count
+    rates = f"{len(load.times) / seconds:.1f} ways a second of {soak.rate:.1f} asked, {soak.reached:.1f} reached before"
     return [
-        f"{len(load.times) / seconds:.1f} ways a second of {soak.rate:.1f} asked, {soak.reached:.1f} reached before; "
-        f"load of the machine {median(soak.machine):.1f}, held back {load.held}",
+        f"{rates}; load of the machine {median(soak.machine):.1f}, held back {load.held}",
         f"accepted {load.accepted}, ended {dict(ageing.ended)}, webhooks received {soak.received}",
         f"answers {dict(statuses)}",
         f"pruned {dict(ageing.pruned)}",
         "accepts, p50 and p99 in ms: " + _thirds([(at, ms) for at, way, ms in load.times if way == "submit"], 1),
         "jobs, p50 and p99 in s: " + _thirds(ageing.took, 2),
     ]
+
+
+def _sum(sample: Sample, what: str) -> int:
+    return sum(value for (kind, _), value in sample.items() if kind == what)
 
 
 def _thirds(times: Series, digits: int) -> str:
@@ -99,12 +108,16 @@ def _thirds(times: Series, digits: int) -> str:
 
 
 def _panels(soak: Soak) -> list[tuple[str, Series, str]]:
-    sums = {"memory": ("memory of all processes", MB, "MiB"), "descriptors": ("descriptors", 1, ""),
-            "connections": ("connections", 1, ""), "table bytes": ("tables", MB, "MiB"), "index bytes": ("indexes", MB, "MiB"),
-            "dead rows": ("dead rows", 1, ""), "log bytes": ("PostgreSQL's log", MB, "MiB"),
-            "messages": ("unfinished messages", 1, "")}  # fmt: skip
+    sums = {
+        "memory": ("memory of all processes", MB, "MiB"), "descriptors": ("descriptors", 1, ""),
+        "connections": ("connections", 1, ""), "table bytes": ("tables", MB, "MiB"),
+        "index bytes": ("indexes", MB, "MiB"), "dead rows": ("dead rows", 1, ""),
+        "log bytes": ("PostgreSQL's log", MB, "MiB"), "messages": ("unfinished messages", 1, ""),
+    }  # fmt: skip
     found = []
     for what, (title, scale, unit) in sums.items():
-        points = [(look.at, sum(value for key, value in look.sample.items() if key[0] == what) / scale) for look in soak.looks]
+        points = [
+            (look.at, sum(value for key, value in look.sample.items() if key[0] == what) / scale) for look in soak.looks
+        ]
         found.append((title, points, f"{max(value for _, value in points):,.0f} {unit}".strip()))
     return found

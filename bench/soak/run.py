@@ -68,8 +68,8 @@ class Soak:
 
     @property
     def live(self) -> timedelta:
-        """How long everything is kept: a sixth, so that a warm-up has two lives."""
-        return timedelta(seconds=self.seconds / 6)
+        """How long everything is kept: a sixth, so that a warm-up has two lives; of a short run, ten seconds."""
+        return timedelta(seconds=max(10.0, self.seconds / 6))
 
     def run(self) -> None:
         """Start, calibrate, load, drain, look at what is left, and stop."""
@@ -128,7 +128,8 @@ class Soak:
         due = begun
         assert self.load is not None
         while (now := time.monotonic()) < begun + self.seconds:
-            sample = look.look() + processes.of_tree(service.pid)
+            sample = look.look()
+            sample.update(processes.of_tree(service.pid))
             sample["files", "home and temporary"] = len(processes.files([folder / "tmp", service.home]))
             counted.append((now, self.load.accepted))
             while counted[0][0] < now - life:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from statistics import median
 
 from bench.soak.processes import SHORT, Sample
 from bench.soak.trend import Bound, Trend, trend
@@ -23,6 +24,7 @@ BOUNDS = {
     "rows": Bound(100, 0.05, least=100),
     "files": Bound(1, 0.01, least=2),
 }
+SIZES = ("table bytes", "index bytes")
 #: Kept for ever by design: bytes may grow with rows, but not faster.
 KEPT = {"usage_events", "usage_sums", "audit_log"}
 #: Of what is kept, bytes a row.
@@ -52,7 +54,7 @@ def judge(looks: Sequence[Look], table_of: dict[str, str]) -> list[Judged]:
     """All series that must be flat, after the warm-up.  table_of: the table of each index."""
     warm = [look for look in looks if look.at >= looks[-1].at * WARM_UP]
     keys = sorted({key for look in warm for key in look.sample if key[0] in BOUNDS and key[1] != SHORT})
-    return [_judged(warm, what, part, table_of) for what, part in keys if (what, part) not in _growing(keys)]
+    return [_judged(warm, what, part, table_of.get(part, part)) for what, part in keys if not _may_grow(what, part)]
 
 
 def failures(judged: Iterable[Judged]) -> list[Judged]:
@@ -60,45 +62,40 @@ def failures(judged: Iterable[Judged]) -> list[Judged]:
     return [one for one in judged if not one.trend.is_flat]
 
 
-def _growing(keys: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
-    return {("rows", part) for what, part in keys if what == "rows" and part in KEPT}
+def _may_grow(what: str, part: str) -> bool:
+    return what == "rows" and part in KEPT
 
 
-def _judged(warm: Sequence[Look], what: str, part: str, table_of: dict[str, str]) -> Judged:
-    table = table_of.get(part, part)
-    counted = "rows" if what == "rows" else "table bytes"
-    # rows are counted in some samples only; a process that is away for a moment counts as none
-    points = [
-        (look.at, float(look.sample[what, part]), look) for look in warm if what not in {"rows"} or (counted, part) in look.sample
-    ]
-    if what in {"table bytes", "index bytes"} and table in KEPT:
-        rows = _latest_rows(warm, table)
-        each = [(at, value / max(rows[look.at], 1)) for at, value, look in points]
-        return Judged(what, f"{part}, a row", trend(each, KEPT_BOUND), each)
-    if what in {"rows", "table bytes", "index bytes"}:
-        each = _at_the_usual_rate(points)
-        return Judged(what, part, trend(each, BOUNDS[what]), each)
-    plain = [(at, value) for at, value, _ in points]
-    return Judged(what, part, trend(plain, BOUNDS[what]), plain)
+def _judged(warm: Sequence[Look], what: str, part: str, table: str) -> Judged:
+    if what == "rows":
+        points = _at_the_usual_rate([(look, count) for look, count in _counted(warm, part)])
+    elif what in SIZES and table in KEPT:
+        return _of_a_row(warm, what, part, table)
+    elif what in SIZES:
+        points = _at_the_usual_rate([(look, look.sample[what, part]) for look in warm])
+    else:  # a process or a connection that is away for a moment counts as none
+        points = [(look.at, float(look.sample[what, part])) for look in warm]
+    return Judged(what, part, trend(points, BOUNDS[what]), points)
 
 
-def _latest_rows(warm: Sequence[Look], table: str) -> dict[float, int]:
-    rows, found = 0, {}
-    for look in warm:
-        rows = look.sample.get(("rows", table), rows)
-        found[look.at] = rows
-    first = next((count for count in found.values() if count), 0)
-    return {at: count or first for at, count in found.items()}
+def _counted(warm: Sequence[Look], table: str) -> list[tuple[Look, int]]:
+    """Rows are counted in some of the samples only."""
+    return [(look, look.sample["rows", table]) for look in warm if any(what == "rows" for what, _ in look.sample)]
 
 
-def _at_the_usual_rate(points: Sequence[tuple[float, float, Look]]) -> list[tuple[float, float]]:
+def _of_a_row(warm: Sequence[Look], what: str, part: str, table: str) -> Judged:
+    points = [(look.at, look.sample[what, part] / max(rows, 1)) for look, rows in _counted(warm, table)]
+    return Judged(what, f"{part}, a row", trend(points, KEPT_BOUND), points)
+
+
+def _at_the_usual_rate(points: Sequence[tuple[Look, int]]) -> list[tuple[float, float]]:
     """Divided by how many jobs are alive, as others on the machine change how many there are.
 
     A table does not give room back, so the most that were alive until then counts.
     """
-    usual = sorted(look.alive for *_, look in points)[len(points) // 2]
+    usual = median(look.alive for look, _ in points)
     most, found = 0, []
-    for at, value, look in points:
+    for look, value in points:
         most = max(most, look.alive)
-        found.append((at, value * usual / most if usual and most else value))
+        found.append((look.at, value * usual / most if usual and most else float(value)))
     return found
