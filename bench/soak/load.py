@@ -20,6 +20,9 @@ from bench.soak.ageing import SIGNED_UP, Ageing, Job
 THREADS = 8
 PATIENCE_SECONDS = 120
 STREAM_SECONDS = 2.0
+#: Less than the web keeps a connection for that nobody uses; what is closed sooner is a fault.
+KEPT_SECONDS = 9.0
+CLOSED = (BrokenPipeError, ConnectionResetError, http.client.RemoteDisconnected)
 #: More jobs than these are not left waiting: the submission is held back, and counted.
 MOST_WAITING = 40
 #: How often each way is taken, of about a hundred.
@@ -161,6 +164,7 @@ class Client:
         self._load, self._ageing = load, load.ageing
         self._place = urlsplit(load.url)
         self._connection: http.client.HTTPConnection | None = None
+        self._used = time.monotonic()
         self.ways: dict[str, Callable[[], int | None]] = {
             "submit": self._submit, "join": self._join, "stored": self._stored, "specify": self._specify,
             "cancel": self._cancel, "stream": self._stream, "sign up": self._sign_up,
@@ -179,17 +183,28 @@ class Client:
             self._connection = None
 
     def _ask(self, method: str, path: str, *, token: str = "", body: object = None, **headers: str) -> Answer:
-        if self._connection is None:
-            self._connection = http.client.HTTPConnection(self._place.netloc, timeout=PATIENCE_SECONDS)
         sent = {name.replace("_", "-"): value for name, value in headers.items()}
         if token:
             sent["Authorization"] = f"Bearer {token}"
         if body is not None and "Content-Type" not in sent:
             sent["Content-Type"], body = "application/json", json.dumps(body)
-        self._connection.request(method, path, body, sent)
+        try:
+            return self._sent(method, path, body, sent)
+        except CLOSED:
+            if time.monotonic() - self._used < KEPT_SECONDS:
+                raise
+            self.close()  # the web closes connections that nobody uses
+            return self._sent(method, path, body, sent)
+
+    def _sent(self, method: str, path: str, body: object, headers: dict[str, str]) -> Answer:
+        if self._connection is None:
+            self._connection = http.client.HTTPConnection(self._place.netloc, timeout=PATIENCE_SECONDS)
+        self._connection.request(method, path, body, headers)
         answer = self._connection.getresponse()
         cookies = "; ".join(one.split(";")[0] for one in answer.headers.get_all("Set-Cookie", []))
-        return Answer(answer.status, answer.read(), cookies)
+        found = Answer(answer.status, answer.read(), cookies)
+        self._used = time.monotonic()
+        return found
 
     def _anybody(self) -> str:
         return self.dice.choice(self._load.tokens)

@@ -9,6 +9,7 @@ from pathlib import Path
 from statistics import median
 
 from app.domain.summaries import percentile
+from bench.soak.load import WEIGHTS
 from bench.soak.picture import draw
 from bench.soak.processes import Sample
 from bench.soak.run import Soak
@@ -20,16 +21,15 @@ IN_FULL = ("memory", "connections")
 
 
 def failed(soak: Soak) -> list[str]:
-    """What must not be so."""
-    assert soak.load is not None
-    assert soak.closing is not None
+    """What must not be so.  A run in which something of the traffic never happened would show nothing."""
+    load, closing = soak.load, soak.closing
+    assert load is not None
+    assert closing is not None
     grew = [f"{one.what} of {one.part} grew" for one in failures(judge(soak.looks, soak.table_of))]
-    quiet = (
-        []
-        if min(soak.load.accepted, soak.received, *soak.load.ageing.pruned.values())
-        else ["something never happened"]
-    )
-    return grew + quiet + soak.load.faults + soak.closing.faults
+    happened = {"accepted": load.accepted, "webhooks": soak.received, "completed": load.ageing.ended["completed"]}
+    happened |= {f"pruned {what}": load.ageing.pruned[what] for what in ("requests", "jobs", "keys", "deliveries")}
+    happened |= {way: sum(count for (name, _), count in load.answers.items() if name == way) for way in WEIGHTS}
+    return grew + [f"none: {what}" for what, count in happened.items() if count == 0] + load.faults + closing.faults
 
 
 def tell(soak: Soak) -> str:

@@ -12,10 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from bench.soak.load import WEIGHTS
-from bench.soak.report import faults, keep, tell
+from bench.soak.report import failed, keep, tell
 from bench.soak.run import Soak
-from bench.soak.verdict import failures, judge
+from bench.soak.verdict import judge
 
 pytestmark = pytest.mark.proof
 
@@ -36,11 +35,11 @@ def test_under_steady_load_the_service_holds_no_more_in_the_end_and_leaves_nothi
     print(told := tell(soak))
     if folder := os.environ.get("SOAK_KEEP"):
         keep(soak, told, Path(folder))
-    assert faults(soak) == []
-    assert {way for way, _ in soak.load.answers} == set(WEIGHTS)
+    assert soak.load.accepted > 0
+    assert soak.load.faults + soak.closing.faults == []
     judged = judge(soak.looks, soak.table_of)
     parts = {(one.what, one.part) for one in judged}
     assert {("memory", "web, its processes"), ("memory", "beat"), ("descriptors", "web, its processes")} <= parts
     assert {("connections", "fairlane worker"), ("table bytes", "analysis_requests"), ("rows", "job_events")} <= parts
     if MINUTES >= JUDGED_FROM:
-        assert [(one.what, one.part) for one in failures(judged)] == []
+        assert failed(soak) == []
