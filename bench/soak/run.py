@@ -25,18 +25,19 @@ from app.domain.plans import Tier
 from app.services.accounts import accounts, tokens
 from app.store.core.connections import make_engine
 from app.store.core.unit_of_work import UnitOfWork
-from bench.service import Service, make_repository, running
+from bench.service import Service, running
 from bench.soak import processes
 from bench.soak.ageing import Ageing
 from bench.soak.closing import Closing, close
+from bench.soak.commits import Commits, made
 from bench.soak.database import OWN, Database
-from bench.soak.load import Commits, Load
+from bench.soak.load import Load
 from bench.soak.verdict import Look
 
 EVERY_SECONDS = 5.0
 #: Of what the machine reached at the beginning.
 SHARE = 0.6
-USERS, RECEIVERS, REPOSITORIES, COMMITS = 40, 8, 30, 400
+USERS, RECEIVERS = 40, 8
 #: One process of each queue, two of those with most of the work: they are as many as two processors keep busy.
 SIZES = {
     "ANALYZER_QUEUE_PRIORITY_WORKERS": "2", "ANALYZER_QUEUE_DEFAULT_WORKERS": "2",
@@ -79,7 +80,7 @@ class Soak:
             work = folder / "tmp"
             work.mkdir()
             work.chmod(0o1777)
-            commits = Commits(_repositories(folder / "repositories"))
+            commits = made(folder / "repositories")
             with _receiver() as (url, got):
                 settings = {**SIZES, **OPEN, "TMPDIR": str(work)}
                 with running(folder / "repositories", home=folder / "home", **settings) as service:
@@ -138,15 +139,6 @@ class Soak:
             self.looks.append(Look(now - begun, sample, self.load.accepted - counted[0][1]))
             due += EVERY_SECONDS
             time.sleep(max(0.0, due - time.monotonic()))
-
-
-def _repositories(root: Path) -> dict[str, list[str]]:
-    root.mkdir()
-    found = {}
-    for number in range(REPOSITORIES):
-        name = f"shop{number}"
-        found[name] = make_repository(root / name, COMMITS)
-    return found
 
 
 @contextmanager
