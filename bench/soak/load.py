@@ -45,6 +45,7 @@ class Load:
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _threads: list[threading.Thread] = field(default_factory=list)
     _due: float = 0.0
+    _deck: list[str] = field(default_factory=list)
 
     def begin(self) -> None:
         """Start the clients."""
@@ -66,7 +67,7 @@ class Load:
                 self._over.wait(wait)
             if self._over.is_set():
                 break
-            way = client.dice.choices(list(WEIGHTS), list(WEIGHTS.values()))[0]
+            way = self._deal(client.dice)
             if way in WORK and not self._may_work():
                 continue
             self._take(client, way)
@@ -87,6 +88,14 @@ class Load:
                 self.answers[way, status] += 1
             if status >= 500:
                 self.faults.append(f"{way}: {status}")
+
+    def _deal(self, dice: random.Random) -> str:
+        """From a shuffled deck: each way comes as often as its weight says in any minute, not only in the long run."""
+        with self._lock:
+            if not self._deck:
+                self._deck = [way for way, weight in WEIGHTS.items() for _ in range(weight)]
+                dice.shuffle(self._deck)
+            return self._deck.pop()
 
     def _turn(self) -> float:
         """Seconds until the next way is due.  What was missed is not made up for: a busy machine gets less."""

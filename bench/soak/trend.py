@@ -19,12 +19,19 @@ Series = Sequence[tuple[float, float]]
 class Bound:
     """What is flat.  Growth in ten minutes may be `units` or `share` of the median, whichever is more.
 
-    least: growth over the whole time that is judged which is none, however short that is: noise of single pages.
+    least, least_share: growth over the whole time that is judged which is none, however short that is: of single
+    pages, and of work that comes by chance.
     """
 
     units: float
     share: float
     least: float
+    least_share: float = 0.0
+
+    def allows(self, middle: float, seconds: float) -> float:
+        """Growth in so many seconds of a series with this median."""
+        steady = max(self.units, self.share * middle) * seconds / TEN_MINUTES
+        return max(self.least, self.least_share * middle, steady)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +64,7 @@ def trend(series: Series, bound: Bound) -> Trend:
     seconds = series[-1][0] - series[0][0]
     middle = median(value for _, value in series)
     rate = slope(series)
-    allowed = max(bound.least, max(bound.units, bound.share * middle) * seconds / TEN_MINUTES)
+    allowed = bound.allows(middle, seconds)
     return Trend(middle, rate * seconds, rate * TEN_MINUTES, allowed, allowed * TEN_MINUTES / max(seconds, 1.0))
 
 

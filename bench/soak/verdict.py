@@ -19,11 +19,13 @@ BOUNDS = {
     "threads": Bound(1, 0.01, least=1),
     "processes": Bound(0.5, 0.0, least=1),
     "connections": Bound(0.5, 0.0, least=1),
-    "table bytes": Bound(256 * KB, 0.05, least=256 * KB),
-    "index bytes": Bound(256 * KB, 0.05, least=256 * KB),
-    "rows": Bound(100, 0.05, least=100),
+    "table bytes": Bound(64 * KB, 0.02, least=256 * KB, least_share=0.1),
+    "index bytes": Bound(64 * KB, 0.02, least=256 * KB, least_share=0.1),
+    "rows": Bound(20, 0.02, least=100, least_share=0.15),
     "files": Bound(1, 0.01, least=2),
 }
+#: A session of PostgreSQL opens the files of a table when it first reads it, and closes them when it has 1,000.
+OF_SESSIONS = Bound(1, 0.05, least=2)
 SIZES = ("table bytes", "index bytes")
 #: Kept for ever by design: bytes may grow with rows, but not faster.
 KEPT = {"usage_events", "usage_sums", "audit_log"}
@@ -75,7 +77,8 @@ def _judged(warm: Sequence[Look], what: str, part: str, table: str) -> Judged:
         points = _at_the_usual_rate([(look, look.sample[what, part]) for look in warm])
     else:  # a process or a connection that is away for a moment counts as none
         points = [(look.at, float(look.sample[what, part])) for look in warm]
-    return Judged(what, part, trend(points, BOUNDS[what]), points)
+    is_of_sessions = what == "descriptors" and part.startswith("PostgreSQL")
+    return Judged(what, part, trend(points, OF_SESSIONS if is_of_sessions else BOUNDS[what]), points)
 
 
 def _counted(warm: Sequence[Look], table: str) -> list[tuple[Look, int]]:
