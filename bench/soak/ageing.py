@@ -133,10 +133,12 @@ class Ageing:
             "words": lambda *at: spec_words.drop(*at, before=before),
             "deliveries": lambda *at: webhook_deliveries.expire(*at, before=before),
         }
+        with self.uow.begin() as tx:
+            # sooner than the jobs, as in the service: a key may lead to a job that was in the history before
+            self.pruned["keys"] += idempotency.prune(tx, before=before + self.live / 2)
         for name, step in steps.items():
             self.pruned[name] += in_batches(self.uow, step)
         with self.uow.begin() as tx:
-            self.pruned["keys"] += idempotency.prune(tx, before=before)
             self.pruned["slots of the schedule"] += schedule.prune(tx, before=before)
             self.pruned["reconciliations"] += unused_rows.drop_reconciliations(tx, before=before)
             new = [UUID(str(row[0])) for row in tx.run(_NEW, who=f"{SIGNED_UP}%", before=before)]
