@@ -21,13 +21,14 @@ START_SECONDS = 120
 
 @dataclass(frozen=True)
 class Service:
-    """url: where it serves; token: the operator's; seconds: from the command to `ready`."""
+    """url: where it serves; token: the operator's; seconds: from the command to `ready`; log: of all its processes."""
 
     url: str
     token: str
     seconds: float
     home: Path
     pid: int
+    log: Path
 
     @property
     def port(self) -> int:
@@ -63,7 +64,7 @@ def running(repositories: Path | None = None, *, home: Path | None = None, **env
             token = re.search(r"fl_[\w-]+", said)
             url = re.search(r"^ready (\S+)", said, re.MULTILINE)
             seconds = time.monotonic() - began
-            yield Service(url[1] if url else "", token[0] if token else "", seconds, home, process.pid)
+            yield Service(url[1] if url else "", token[0] if token else "", seconds, home, process.pid, log)
         finally:
             process.send_signal(signal.SIGTERM)
             process.wait(60)

@@ -48,8 +48,8 @@ class FairTask(Task):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Handle one delivery from its start to an outcome."""
         if self.raised is not None:
-            # it refers to Celery's frame, and that to a copy of all its code: a cycle of 0.4 MB, which billiard holds for
-            # a job longer, until only a full collection finds it, some hundred jobs later
+            # it refers to Celery's frame, and that to a copy of all its code: a cycle of 0.4 MB.  Billiard holds it for
+            # a job longer; then only a full collection finds it, some hundred jobs later
             self.raised.__traceback__ = None
             self.raised = None
         try:

@@ -45,10 +45,11 @@ def tell(soak: Soak) -> str:
 
 
 def keep(soak: Soak, text: str, folder: Path) -> None:
-    """Write the table, the picture and the samples."""
+    """Write the table, the picture, the log of the service and the samples."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "soak.md").write_text(text + "\n", encoding="utf-8")
     (folder / "soak.svg").write_text(draw(_panels(soak), soak.looks[-1].at * WARM_UP), encoding="utf-8")
+    (folder / "up.log").write_text(soak.log, encoding="utf-8")
     with (folder / "samples.jsonl").open("w", encoding="utf-8") as out:
         out.write(json.dumps({"table_of": soak.table_of}) + "\n")
         for look in soak.looks:

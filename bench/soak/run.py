@@ -66,6 +66,7 @@ class Soak:
     load: Load | None = None
     closing: Closing | None = None
     machine: list[float] = field(default_factory=list)
+    log: str = ""
 
     @property
     def live(self) -> timedelta:
@@ -106,7 +107,7 @@ class Soak:
             self._watch(service, folder, look)
             self.load.end()
             self.closing = close(service, uow, look, ageing, [folder / "tmp", service.home], before)
-            self.table_of = look.of
+            self.table_of, self.log = look.of, service.log.read_text(encoding="utf-8", errors="replace")
             look.connection.close()
 
     def _calibrated(self, service: Service, people: list[str], commits: Commits, ageing: Ageing) -> float:
