@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from app.domain.jobs import Job
+from app.domain.lifecycle import Status
 from app.domain.repositories import Repository
 from app.errors import NotFound
 from app.services.jobs import describe
@@ -39,4 +40,5 @@ def read_repository(uow: UnitOfWork, where: Repository, policy: Policy, *, now: 
         codebases.viewed(tx, codebase.codebase_id, now=now)
         newest = analyses.newest(tx, codebase.codebase_id, most=MOST)
         found = describe.jobs(tx, newest, policy, asker=None, now=now)
-    return FoundRepository(codebase.repository, list(found.values()))
+    # a record that was pruned since it was found: its job would be described as one that was accepted only now
+    return FoundRepository(codebase.repository, [job for job in found.values() if job.status is Status.COMPLETED])
