@@ -10,7 +10,7 @@ from app.store.analyses.last_inventories import LastInventory
 
 #: Of the rows and checks of a file as they are stored (`file_rows`), and of this form: raised with each change of them,
 #: as files that are taken over keep what was rendered before.
-FORM: Final = b"2"
+FORM: Final = b"3"
 
 
 def last_of(found: Inventory) -> bytes | None:

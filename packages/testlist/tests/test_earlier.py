@@ -2,9 +2,10 @@
 
 import zlib
 from collections.abc import Collection, Mapping
+from functools import partialmethod
 
 import pytest
-from testlist import checks, packing
+from testlist import GitLimits, checks, packing
 from testlist.packing import packed_inventory, unpacked_inventory
 from testlist_harness.history import Files, History, Memory
 
@@ -269,3 +270,19 @@ def test_what_is_too_large_is_not_packed(history: History, monkeypatch: pytest.M
     found = history.then(PYTHON)
     monkeypatch.setattr(packing, "MOST_LETTERS", 100)
     assert packed_inventory(found) is None
+
+
+def test_a_file_that_is_too_large_to_be_read_hinders_nothing_under_the_same_limit(
+    history: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limit = 2_000
+    monkeypatch.setattr(GitLimits, "__init__", partialmethod(GitLimits.__init__, blob_bytes=limit))
+    large = "def test_large(): pass\n" + "#" * limit + "\n"
+    history.then({**PYTHON, "tests/test_large.py": large})
+    assert history.last is not None and history.last.basis is not None
+    history.last = unpacked_inventory(packed_inventory(history.last) or b"", "")
+    history.then({"README": "more"})
+    assert history.resolved == set()
+    monkeypatch.setattr(GitLimits, "__init__", partialmethod(GitLimits.__init__, blob_bytes=2 * limit))
+    found = history.then({"README": "other"})
+    assert "test_large" in {test.name for test in found.tests}

@@ -36,15 +36,20 @@ class Earlier:
     basis: Basis
     languages: Mapping[str, EarlierFiles]
     files: Mapping[str, FileInventory]  # all of them, with their checks
+    is_final: bool
 
     @classmethod
     def of(cls, inventory: Inventory | None, blobs: Mapping[str, str], loader: Loader) -> Self | None:
-        """None where paths are others, or what configuration says.  blobs: path -> blob id of all files of this commit.
+        """None where paths are others, or what configuration says, or up to which size a file is read.
+
+        blobs: path -> blob id of all files of this commit.
 
         Most changes of configuration are new versions of what a project depends on, and its facts stay the same.
         """
         basis = basis_of(inventory)
         if inventory is None or basis is None or blobs.keys() != basis.blobs.keys():
+            return None
+        if basis.blob_bytes != loader.repository.limits.blob_bytes:
             return None
         formats = {path: form for path, form in basis.configs.items() if blobs[path] != basis.blobs[path]}
         if formats and loader.known_of(basis.blobs, formats) != loader.read(blobs, formats):
@@ -55,7 +60,7 @@ class Earlier:
                 files.setdefault(OWNERS[language].name, {})[file.path] = file._replace(checks=())
         was = {name: {path: basis.blobs[path] for path in chain(*read[:2])} for name, read in basis.read.items()}
         languages = {name: EarlierFiles(read, was[name], files[name]) for name, read in basis.read.items()}
-        return cls(basis, languages, {file.path: file for file in inventory.files})
+        return cls(basis, languages, {file.path: file for file in inventory.files}, inventory.is_final)
 
     def kept(self, blobs: Mapping[str, str]) -> dict[str, EarlierFiles]:
         """The languages that are as they were, by name."""

@@ -98,8 +98,10 @@ class _Run:
         checks = self.most_checked is None or sum(len(file.tests) for file in files) <= self.most_checked
         known = {} if before is None else before.unchanged(files, self.blobs, checks=checks)
         uses = self.check(files, before, known) if checks else None
-        is_final = self.loader.is_final and not any(file.skipped == RULES_FAILED for file in files)
-        basis = self.basis(uses, checked=checks) if is_final and self.frameworks is None else None
+        is_ruled = not any(file.skipped == RULES_FAILED for file in files)
+        may_help = is_ruled and self.loader.is_same_again and self.frameworks is None
+        basis = self.basis(uses, checked=checks) if may_help else None
+        is_final = is_ruled and self.loader.is_final and (before is None or before.is_final)
         return Inventory(
             self.repo.commit, tuple(files), PARSER_VERSION, dict(self.unread), is_final, basis, frozenset(known)
         )
@@ -118,7 +120,8 @@ class _Run:
 
     def basis(self, uses: Mapping[str, Sequence[str]] | None, *, checked: bool) -> Basis:
         """What the next run may take over."""
-        return Basis(self.listed, self.folders.back(), self.formats, self.read, uses, checked)
+        most = self.repo.limits.blob_bytes
+        return Basis(self.listed, self.folders.back(), self.formats, self.read, uses, checked, most)
 
     @property
     def is_large(self) -> bool:

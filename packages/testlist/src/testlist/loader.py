@@ -59,6 +59,7 @@ class Loader:
     fresh: dict[FactsKey, Facts] = field(default_factory=dict)
     words: Words = field(default_factory=Words)
     is_final: bool = True  # whether each file, configuration too, was read or never will be
+    is_same_again: bool = True  # the same, but for files that this repository gives another size than may be read
     done: int = 0  # files since the count began
     total: int | None = None  # of them, as far as is known; None before the count begins
 
@@ -130,6 +131,8 @@ class Loader:
             self.fresh[key] = facts
         else:
             self.is_final = False
+            # the next run of this repository refuses it again, whatever size another one gives to its id
+            self.is_same_again &= facts["skipped"] == Refusal.TOO_LARGE
         if len(self.fresh) >= STORED_AT_ONCE:
             self.flush()
 

@@ -167,7 +167,8 @@ class Basis(NamedTuple):
 
     blobs: path -> blob id of every file that may count; folders: by path, the root as an empty name; configs: path ->
     format of configuration files; read: by name of language; uses: path of a file with tests -> files that its calls
-    lead to, None where what tests check was not asked for, or leads to too much; checked: whether it was asked for.
+    lead to, None where what tests check was not asked for, or leads to too much; checked: whether it was asked for;
+    blob_bytes: the limit above which files were not read.
     """
 
     blobs: Mapping[str, str]
@@ -176,6 +177,7 @@ class Basis(NamedTuple):
     read: Mapping[str, ReadFiles]
     uses: Mapping[str, Sequence[str]] | None = None
     checked: bool = False
+    blob_bytes: int = 0
 
 
 class Inventory(NamedTuple):

@@ -44,7 +44,7 @@ def packed_inventory(found: Inventory) -> bytes | None:
     files = [[numbers[file.path], file.framework, len(file.tests), file.skipped, file.hints] for file in found.files]
     tests = found.tests
     columns = {name: _column(name, tests) for name in Test._fields[1:]}
-    known = {"blobs": blobs, "files": files, "tests": columns, "unread": dict(found.unread)}
+    known = {"blobs": blobs, "files": files, "tests": columns, "unread": dict(found.unread), "final": found.is_final}
     return packed(known | {"basis": None if basis is None else _packed_basis(basis, numbers)})
 
 
@@ -72,7 +72,7 @@ def _packed_basis(basis: Basis, numbers: Numbers) -> list[Any]:
         for name, one in basis.read.items()
     }
     configs = [[numbers[path], form] for path, form in basis.configs.items()]
-    return [basis.folders, configs, read, numbered(basis.uses), basis.checked]
+    return [basis.folders, configs, read, numbered(basis.uses), basis.checked, basis.blob_bytes]
 
 
 def _numbers(paths: Sequence[str], numbers: Numbers) -> list[int]:
@@ -94,7 +94,7 @@ def unpacked_inventory(content: bytes, commit: str) -> Inventory:
             for number, framework, many, skipped, hints in known["files"]
         )
         basis = None if known["basis"] is None else _basis(blobs, paths, known["basis"])
-        return Inventory(commit, files, PARSER_VERSION, known["unread"], basis=basis)
+        return Inventory(commit, files, PARSER_VERSION, known["unread"], known["final"], basis)
 
 
 def _values(name: str, column: Sequence[Any]) -> Iterable[Any]:
@@ -108,11 +108,11 @@ def _basis(blobs: Mapping[str, str], paths: Sequence[str], known: Sequence[Any])
     def named(lists: Sequence[Any] | None) -> dict[str, list[str]] | None:
         return None if lists is None else {paths[number]: [paths[one] for one in ones] for number, ones in lists}
 
-    folders, configs, read, uses, checked = known
+    folders, configs, read, uses, checked, blob_bytes = known
     files = {
         name: ReadFiles([paths[one] for one in candidates], [paths[one] for one in followed], named(links))
         for name, (candidates, followed, links) in read.items()
     }
     trees = {path: Folder(*one) for path, one in folders.items()}
     formats = {paths[number]: form for number, form in configs}
-    return Basis(blobs, trees, formats, files, named(uses), checked)
+    return Basis(blobs, trees, formats, files, named(uses), checked, blob_bytes)
