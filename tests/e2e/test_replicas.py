@@ -173,6 +173,19 @@ def test_ones_own_jobs_are_never_seen_older_than_before(pair: Replicated) -> Non
     job()
 
 
+def test_a_job_that_was_taken_over_is_described_with_ones_own_request(pair: Replicated) -> None:
+    """The replica has the job as completed, but as a visitor's."""
+    visitor, headers = pair.web.user(), pair.web.token(own := pair.web.user().user_id)
+    job = pair.completed("visited", pair.web.token(visitor.user_id))
+    with pair.standing_still():
+        statement = "UPDATE analysis_requests SET user_id = %s WHERE job_id = %s"
+        query(pair.pair.primary, statement, str(own), job)
+        with reasons() as found:
+            [listed] = pair.web.client.get("/api/v1/me/history", headers=headers).json["items"]
+        assert (listed["id"], listed["tier"]) == (job, "free")
+        assert found == {"lacking": 1}
+
+
 def test_a_commit_that_only_the_replica_shows_is_not_shown(pair: Replicated) -> None:
     """While a synchronous standby is away, the primary hides what waits for it, and its other standbys do not."""
     headers = pair.web.token()

@@ -86,4 +86,4 @@ def history(
         found = described(tx, chosen.requests, chosen.completed) | chosen.others
         return [found[one] for one in chosen.job_ids if one in found], chosen.next
 
-    return read_completed(uow, check, lambda chosen: chosen.completed, fetch)
+    return read_completed(uow, check, lambda chosen: chosen.completed, fetch, user_id=user_id)

@@ -35,8 +35,12 @@ _REACHED = text(f"""
                = :timeline AS is_on_timeline,
            EXISTS (SELECT FROM job_events WHERE id = :event_id AND job_id = :job_id) AS has_event""")
 _COMPLETED = text(f"""
-    SELECT {_STANDS}, (SELECT count(*) FROM job_records
-                        WHERE id = ANY (CAST(:job_ids AS uuid[])) AND status = 'completed') AS completed""")
+    SELECT {_STANDS}, (
+           SELECT count(*) FROM job_records r
+            WHERE id = ANY (CAST(:job_ids AS uuid[])) AND status = 'completed'
+              AND (CAST(:user_id AS uuid) IS NULL OR EXISTS (
+                   SELECT FROM analysis_requests m
+                    WHERE m.job_id = r.id AND m.user_id = :user_id AND m.role <> 'left'))) AS completed""")
 
 
 class ReplicaFault(StrEnum):
@@ -68,13 +72,18 @@ class Need(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Completed:
-    """Jobs that have completed on the primary and must have there.  What has completed never changes."""
+    """Jobs that have completed on the primary and must have there.  What has completed never changes.
+
+    user_id: whose requests for them are needed as well.  They come later when a visitor's are taken over, and when an
+    account comes from another cell, together with its bills.
+    """
 
     job_ids: Collection[UUID]
+    user_id: UUID | None = None
 
     def check(self, replica: Session, needed: str) -> None:
         """Look for the records.  Raises: UnusableError."""
-        found = replica.execute(_COMPLETED, {"job_ids": [*map(str, self.job_ids)]}).one()
+        found = replica.execute(_COMPLETED, {"job_ids": [*map(str, self.job_ids)], "user_id": self.user_id}).one()
         _check_stands(found, needed)
         if found.completed < len(set(self.job_ids)):
             raise UnusableError(ReplicaFault.LACKING, "it does not have the job yet")

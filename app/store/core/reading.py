@@ -19,19 +19,25 @@ R = TypeVar("R")
 
 
 def read_completed(
-    uow: UnitOfWork, check: Callable[[Tx], D], job_ids: Callable[[D], Collection[UUID]], fetch: Callable[[Tx, D], R]
+    uow: UnitOfWork,
+    check: Callable[[Tx], D],
+    job_ids: Callable[[D], Collection[UUID]],
+    fetch: Callable[[Tx, D], R],
+    *,
+    user_id: UUID | None = None,
 ) -> R:
     """Read what belongs to completed jobs.
 
     check: decides in a transaction of the primary who may read, and what; job_ids: of the completed jobs, by what it
-    returned; fetch: reads in the same transaction, or after it in one of the replica, and perhaps in both.
+    returned; fetch: reads in the same transaction, or after it in one of the replica, and perhaps in both;
+    user_id: whose requests and bills `fetch` reads.
     """
     with uow.begin() as tx:
         checked = check(tx)
         if uow.replica is None or not (found := job_ids(checked)) or not uow.replica.is_tried(with_position=False):
             return fetch(tx, checked)
     try:
-        return _fetched(uow.replica, Completed(found), lambda tx: fetch(tx, checked))
+        return _fetched(uow.replica, Completed(found, user_id), lambda tx: fetch(tx, checked))
     except UnusableError:
         with uow.begin() as tx:  # once more from the beginning, as the replica may have taken seconds to fail
             return fetch(tx, check(tx))
