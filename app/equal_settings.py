@@ -16,8 +16,8 @@ from app.settings import Settings
 
 #: Addresses, folders, numbers of processes, and what only some of the processes need to know.
 MAY_DIFFER = frozenset({
-    "database_url", "database_owner_url", "database_direct_url", "cells", "directory_url", "fairlane_home",
-    "local_repos_root", "trusted_hosts",
+    "database_url", "database_owner_url", "database_direct_url", "database_read_url", "cells", "directory_url",
+    "fairlane_home", "local_repos_root", "trusted_hosts",
     "trust_proxy", "analyzer_queue_priority_workers", "analyzer_queue_default_workers",
     "analyzer_queue_scheduled_workers", "specgen_queue_priority_workers", "specgen_queue_default_workers",
     "specgen_queue_scheduled_workers", "maintenance_queue_workers", "queue_lending", "queue_lending_floor",

@@ -47,6 +47,12 @@ pool_in_use = Gauge(
     multiprocess_mode="livesum",
     registry=_REGISTRY,
 )
+replica_reads = Counter(
+    "fairlane_replica_reads",
+    "Reads that the replica may answer, by the reason why the primary did: none if the replica has answered",
+    ["reason"],
+    registry=_REGISTRY,
+)
 mails = Counter("fairlane_mails", "Mails", ["result"], registry=_REGISTRY)
 _build = Gauge(
     "fairlane_build_info", "The release", ["version"], multiprocess_mode="livemostrecent", registry=_REGISTRY

@@ -49,6 +49,7 @@ class Settings(BaseModel):
     database_url: DatabaseAddress | None = None  # none: the embedded PostgreSQL below FAIRLANE_HOME
     database_owner_url: DatabaseAddress | None = None  # of the tables' owner, for migrations; none: DATABASE_URL
     database_direct_url: DatabaseAddress | None = None  # for LISTEN and locks behind a transaction pooler
+    database_read_url: DatabaseAddress | None = None  # a standby from which the web reads; none: all from DATABASE_URL
     cells: CellAddresses | None = None  # NAME=address of each; none: one database has all accounts
     directory_url: DatabaseAddress | None = None  # of the database that knows in which cell an account lives
     fairlane_home: Path = Path("~/.local/share/fairlane")

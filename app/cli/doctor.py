@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TextIO
 
 import click
@@ -14,6 +14,7 @@ from app.adapters.upkeep import take_back
 from app.cli.wiring import actor, application_role, open_as_owner, open_database, policy
 from app.database import session_url
 from app.migrate import migrate
+from app.replicas import open_replica
 from app.services.operations.doctor import Diagnosis, Instruments, examine
 from app.services.operations.find_lost_ids import Lost, find_lost_ids
 from app.settings import Settings, load
@@ -34,7 +35,7 @@ HEARING_SECONDS = 5.0
 )
 @click.option("--json", "as_json", is_flag=True)
 def doctor(*, fix: bool, ids: TextIO | None, as_json: bool) -> None:
-    """Name what is wrong: leaks, orphans, stuck leases, dead nodes, clocks, settings, indexes, disk, standbys.
+    """Name what is wrong: leaks, orphans, stuck leases, dead nodes, clocks, settings, indexes, disk, standbys, replica.
 
     Without --fix it changes nothing.  Exit code 1 if something was found, or is left after --fix.
     """
@@ -55,6 +56,7 @@ def doctor(*, fix: bool, ids: TextIO | None, as_json: bool) -> None:
 def instruments(settings: Settings) -> Instruments:
     """Open what the checks need."""
     uow = open_database()
+    replica = open_replica(settings, application_name="fairlane cli", pool_size=1, logs=False)
 
     def hear() -> bool:
         engine = make_engine(session_url(settings), pool_size=1, application_name="fairlane cli")
@@ -64,7 +66,7 @@ def instruments(settings: Settings) -> Instruments:
             engine.dispose()
 
     return Instruments(
-        uow=uow,
+        uow=replace(uow, replica=replica),
         policy=policy(),
         actor=actor(),
         seconds=_limits(settings),

@@ -189,7 +189,7 @@ def test_every_setting_may_come_from_a_file(field: str, tmp_path: Path) -> None:
     values = {
         "default_tier": "pro", "log_format": "json", "quota_mode": "off", "sign_up": "open", "fairness_mode": "shadow", "sandbox": "off",
         "secret_key": "s" * 16, **dict.fromkeys(("encryption_key", "encryption_keys", "metrics_token", "secret_key_predecessors"), "k" * 16), "local_repos_root": str(tmp_path), "allowed_git_hosts": "git.example.org",
-        **dict.fromkeys(("database_url", "database_owner_url", "database_direct_url"), "postgresql://ann:x@h:1/d"),
+        **dict.fromkeys(("database_url", "database_owner_url", "database_direct_url", "database_read_url"), "postgresql://ann:x@h:1/d"),
         **dict.fromkeys(("public_url", "fairlane_url", "llm_base_url", "github_oauth_url"), "https://fairlane.example.org"),
         "session_idle_timeout": "1h", "smtp_url": "smtp://ann:x@mail.example.org", "mail_from": "fairlane@example.org",
         "llm_share_per_account": "0.5",
@@ -239,13 +239,13 @@ def test_secrets_are_shown_neither_in_settings_nor_in_faults(tmp_path: Path) -> 
     file.write_text("hunter2-in-a-file", encoding="utf-8")
     url = "postgresql://u:hunter2@h/d"
     given = {"SECRET_KEY": "hunter2" * 3, "FAIRLANE_TOKEN": "fl_hunter2", "DATABASE_URL": url}
-    settings = load(given | {"DATABASE_OWNER_URL": url, "DATABASE_DIRECT_URL": url})
+    settings = load(given | {"DATABASE_OWNER_URL": url, "DATABASE_DIRECT_URL": url, "DATABASE_READ_URL": url})
     shown = f"{settings!r} {settings} {settings.model_dump()} {load({'SECRET_KEY_FILE': str(file)})!r}"
     assert "hunter2" not in shown + settings.model_dump_json()
     assert "hunter2" not in refusal(SECRET_KEY_FILE=str(file), DATABASE_URL=url, DEFAULT_TIER="gold")
 
 
-@pytest.mark.parametrize("name", ["DATABASE_URL", "DATABASE_OWNER_URL", "DATABASE_DIRECT_URL"])
+@pytest.mark.parametrize("name", ["DATABASE_URL", "DATABASE_OWNER_URL", "DATABASE_DIRECT_URL", "DATABASE_READ_URL"])
 @pytest.mark.parametrize(
     "url",
     [

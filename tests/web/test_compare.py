@@ -10,7 +10,7 @@ from service_harness.application import Web
 from service_harness.inventories import a_test, file
 from sqlalchemy import text
 
-from app.services.results import read_differences
+from app.services.results.read_differences import Sides, read_differences
 from app.store.analyses.inventories import FileRow
 
 
@@ -72,12 +72,12 @@ def test_files_that_are_alike_are_counted_and_not_read(web: Web) -> None:
     unread = FileRow("large.py", "9" * 40, None, [], "too_large")
     before = done(web, "one", *alike, unread, file("old/moved.py", a_test("test_c")))
     after = done(web, "two", *alike, unread, file("new/moved.py", a_test("test_c")))
-    now = datetime.now(UTC)
-    with read_differences.sides(web.uow, UUID(before), UUID(after), None, now=now) as sides:
-        assert [[one.path for one in side] for side in (sides.before, sides.after)] == [
-            ["large.py", "old/moved.py"],
-            ["large.py", "new/moved.py"],
-        ]
+
+    def paths(sides: Sides) -> list[list[str]]:
+        return [[one.path for one in side] for side in (sides.before, sides.after)]
+
+    listed = read_differences(web.uow, UUID(before), UUID(after), None, paths, now=datetime.now(UTC))
+    assert listed == [["large.py", "old/moved.py"], ["large.py", "new/moved.py"]]
     found = web.client.get(f"/api/v1/analyses/{before}/compare/{after}").json
     assert (found["totals"]["unchanged"], found["totals"]["moved"], found["unknown"]) == (6, 1, ["large.py"])
     itself = web.client.get(f"/api/v1/analyses/{before}/compare/{before}").json

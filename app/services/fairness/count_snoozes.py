@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from app.domain.plans import Tier
+from app.store.core.reading import read_current
 from app.store.core.unit_of_work import UnitOfWork
 from app.store.fairness import snoozes
 from app.store.fairness.snoozes import SnoozesRow
@@ -51,8 +52,11 @@ class Snoozed:
 
 def count(uow: UnitOfWork, *, now: datetime, most: int = MOST_SNOOZES) -> Snoozed:
     """Count the snoozes of the last 24 hours."""
-    with uow.once() as tx:
-        rows = snoozes.find(tx, since=now - DAY, recent=now - HOUR, most=most, users=MOST_USERS)
+    rows = read_current(
+        uow,
+        lambda tx: snoozes.find(tx, since=now - DAY, recent=now - HOUR, most=most, users=MOST_USERS),
+        once=True,
+    )
     by_tier = {row.tier: _snoozes(row) for row in rows if row.user_id is None}
     is_cut = sum(one.snoozes for one in by_tier.values()) >= most
     since = min((row.first_at for row in rows), default=now - DAY) if is_cut else now - DAY

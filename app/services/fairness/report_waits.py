@@ -17,6 +17,7 @@ from app.domain.simulation import Run
 from app.domain.summaries import sharing, summarise
 from app.services.policy import Policy
 from app.store.accounts import plans, users
+from app.store.core.reading import read_current
 from app.store.core.unit_of_work import Tx, UnitOfWork
 from app.store.fairness import waits
 
@@ -94,8 +95,7 @@ def report(
     newest events to read; `since` of the answer is where they begin.  Of very many users, those with the longest total
     wait are listed.
     """
-    with uow.once() as tx:
-        events = waits.events(tx, since=since, until=until, most=most)
+    events = read_current(uow, lambda tx: waits.events(tx, since=since, until=until, most=most), once=True)
     with uow.begin() as tx:
         pauses = waits.pauses(tx, until=until)
         slots, own = _limits(tx, policy), _own_limits(tx, policy)

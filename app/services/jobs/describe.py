@@ -68,8 +68,25 @@ def jobs(
 
     Each part is read for all of them at once, so that the round trips do not grow with the jobs.
     """
-    found = _described(tx, requests.accepted_each(tx, job_ids), policy, Reader(asker, sees_all), now=now)
-    return {one: found[one] for one in job_ids if one in found}
+    return accepted_each(
+        tx, requests.accepted_each(tx, job_ids), job_ids, policy, asker=asker, sees_all=sees_all, now=now
+    )
+
+
+def accepted_each(
+    tx: Tx,
+    every: Mapping[UUID, AcceptedRow],
+    job_ids: Collection[UUID],
+    policy: Policy,
+    *,
+    asker: UUID | None,
+    sees_all: bool = False,
+    now: datetime,
+) -> dict[UUID, Job]:
+    """Describe many jobs as `jobs` does, whose requests were read already.  every: their requests, and maybe others."""
+    chosen = {one: every[one] for one in job_ids if one in every}
+    found = _described(tx, chosen, policy, Reader(asker, sees_all), now=now) if chosen else {}
+    return {one: found[one] for one in chosen if one in found}
 
 
 def _described(

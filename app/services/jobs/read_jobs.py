@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
+from typing import NamedTuple
 from uuid import UUID
 
 from app.domain.jobs import Job, JobEvent
@@ -11,8 +13,20 @@ from app.services.jobs import describe
 from app.services.jobs.visibility import check_visible
 from app.services.policy import Policy
 from app.store.accounts.users import Account
-from app.store.core.unit_of_work import UnitOfWork
-from app.store.jobs import events, requests
+from app.store.core.reading import read_completed
+from app.store.core.unit_of_work import Tx, UnitOfWork
+from app.store.jobs import events, records, requests
+from app.store.jobs.requests import AcceptedRow
+
+
+class _Chosen(NamedTuple):
+    """The jobs of a page, with their requests.  completed: which a replica may describe; others: by the primary."""
+
+    job_ids: Sequence[UUID]
+    requests: Mapping[UUID, AcceptedRow]
+    completed: Collection[UUID]
+    others: dict[UUID, Job]
+    next: int | None
 
 
 def job(
@@ -53,7 +67,23 @@ def history(
     uow: UnitOfWork, user_id: UUID, policy: Policy, *, before: int | None = None, limit: int = 50, now: datetime
 ) -> tuple[list[Job], int | None]:
     """The user's jobs, newest first, and where the next page starts."""
-    with uow.begin() as tx:
+
+    def described(tx: Tx, every: Mapping[UUID, AcceptedRow], job_ids: Collection[UUID]) -> dict[UUID, Job]:
+        return describe.accepted_each(tx, every, job_ids, policy, asker=user_id, now=now)
+
+    def check(tx: Tx) -> _Chosen:
         rows = requests.history(tx, user_id, before=before, most=limit + 1)
-        found = describe.jobs(tx, [row.job_id for row in rows[:limit]], policy, asker=user_id, now=now)
-    return list(found.values()), rows[limit - 1].id if len(rows) > limit else None
+        chosen = [row.job_id for row in rows[:limit]]
+        following = rows[limit - 1].id if len(rows) > limit else None
+        every = requests.accepted_each(tx, chosen)
+        if uow.replica is None:
+            return _Chosen(chosen, every, chosen, {}, following)
+        completed = records.completed(tx, chosen)
+        others = described(tx, every, [one for one in chosen if one not in completed])
+        return _Chosen(chosen, every, completed, others, following)
+
+    def fetch(tx: Tx, chosen: _Chosen) -> tuple[list[Job], int | None]:
+        found = described(tx, chosen.requests, chosen.completed) | chosen.others
+        return [found[one] for one in chosen.job_ids if one in found], chosen.next
+
+    return read_completed(uow, check, lambda chosen: chosen.completed, fetch, user_id=user_id)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
+from typing import TypeVar
 from uuid import UUID
 
 from app.domain.queues import Service
@@ -10,11 +12,14 @@ from app.errors import Conflict, Message, NotFound, RepositoryNotFound
 from app.store.accounts.users import Account, Payer
 from app.store.analyses import analyses
 from app.store.analyses.analyses import AnalysisRow
+from app.store.core.reading import read_completed
 from app.store.core.unit_of_work import Tx, UnitOfWork
 from app.store.jobs import requests
 from app.store.jobs.requests import AcceptedRow
 from app.store.repositories import codebases
 from app.store.repositories.codebases import Codebase
+
+R = TypeVar("R")
 
 
 def check_visible(tx: Tx, job_id: UUID, viewer: Account | None, service: Service | None = None) -> AcceptedRow:
@@ -80,6 +85,16 @@ def check_completed(tx: Tx, job_id: UUID, viewer: Account | None, *, now: dateti
         raise Conflict(_no_result(record.status if record else "running"))
     codebases.viewed(tx, record.codebase_id, now=now)
     return record
+
+
+def read_result(uow: UnitOfWork, job_id: UUID, viewer: Account | None, fetch: Callable[[Tx], R], *, now: datetime) -> R:
+    """Read from the result of an analysis, after `check_completed`.  fetch: as of read_completed.
+
+    Raises: NotFound, Conflict.
+    """
+    return read_completed(
+        uow, lambda tx: check_completed(tx, job_id, viewer, now=now), lambda _: [job_id], lambda tx, _: fetch(tx)
+    )
 
 
 def asked_for(uow: UnitOfWork, job_id: UUID, account: Account | None) -> bool:

@@ -10,6 +10,7 @@ from datetime import datetime
 from uuid import UUID
 
 from app.domain.queues import Service
+from app.store.core.reading import read_current
 from app.store.core.unit_of_work import UnitOfWork
 from app.store.operations import failures
 from app.store.operations.failures import FailureRow
@@ -74,8 +75,7 @@ class Failures:
 
 def read_failures(uow: UnitOfWork, *, since: datetime, until: datetime, most: int = MOST_JOBS) -> Failures:
     """Groups with the most jobs first.  If there are more than `most` jobs, `since` is when the oldest one failed."""
-    with uow.once() as tx:
-        rows = failures.find(tx, since=since, most=most + 1)
+    rows = read_current(uow, lambda tx: failures.find(tx, since=since, most=most + 1), once=True)
     is_cut, rows = len(rows) > most, rows[:most]
     alike: dict[Fingerprint, list[FailureRow]] = defaultdict(list)
     for row in rows:

@@ -12,7 +12,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from app.domain.queues import ALL_QUEUES
 from app.services.operations import read_only
-from app.store.core import clock, schema
+from app.store.core import clock, reading, schema
 from app.store.core.database_errors import code_of
 from app.store.core.schema import SchemaState
 from app.store.core.unit_of_work import UnitOfWork
@@ -90,6 +90,11 @@ def _written(uow: UnitOfWork) -> str:
         word = f"cannot be written to ({type(error).__name__}, {code_of(error)})"
     _writes[uow.engine] = (monotonic() + WRITES_SECONDS, word)
     return word
+
+
+def replica_fault(uow: UnitOfWork) -> str | None:
+    """Why the replica cannot be used now; None if it can, or there is none."""
+    return None if uow.replica is None else reading.fault_of(uow, uow.replica)
 
 
 def ahead(uow: UnitOfWork) -> float:

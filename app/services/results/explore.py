@@ -8,6 +8,7 @@ from app.domain.repositories import LOCAL_HOST, Repository
 from app.services.policy import Policy
 from app.services.results.newest_result import NewestResult
 from app.store.accounts.users import Account
+from app.store.core.reading import read_current
 from app.store.core.unit_of_work import UnitOfWork
 from app.store.results import explore
 
@@ -28,8 +29,8 @@ def find(uow: UnitOfWork, viewer: Account | None, part: str, policy: Policy) -> 
     The names of repositories on the service's own machine are shown to people with an account only.
     """
     is_known = viewer is not None and not viewer.is_anonymous
-    with uow.begin() as tx:
-        rows = explore.find(tx, part.strip().lower(), local=LOCAL_HOST, with_local=is_known, most=MOST)
+    letters = part.strip().lower()
+    rows = read_current(uow, lambda tx: explore.find(tx, letters, local=LOCAL_HOST, with_local=is_known, most=MOST))
     return [
         ExploredRepository(
             Repository(row.host, row.owner, row.name),

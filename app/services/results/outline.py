@@ -12,7 +12,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from app.domain.directories import directories
-from app.services.jobs.visibility import check_completed
+from app.services.jobs.visibility import read_result
 from app.store.accounts.users import Account
 from app.store.core.unit_of_work import UnitOfWork
 from app.store.results import results
@@ -80,9 +80,7 @@ class Outline:
 
 def outline(uow: UnitOfWork, job_id: UUID, viewer: Account | None, wanted: TestFilter, *, now: datetime) -> Outline:
     """Read the whole result once.  Raises: NotFound, Conflict while the analysis has not completed."""
-    with uow.begin() as tx:
-        check_completed(tx, job_id, viewer, now=now)
-        found = results.outline(tx, job_id, wanted)
+    found = read_result(uow, job_id, viewer, lambda tx: results.outline(tx, job_id, wanted), now=now)
     return Outline(
         [Tally(**row) for row in found.tallies],
         array("i", found.files),

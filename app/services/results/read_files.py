@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from app.services.jobs.visibility import check_completed
+from app.services.jobs.visibility import read_result
 from app.services.results import cursors
 from app.services.results.read_tests import PAGE
 from app.store.accounts.users import Account
-from app.store.core.unit_of_work import UnitOfWork
+from app.store.core.unit_of_work import Tx, UnitOfWork
 from app.store.results import result_files
+from app.store.results.result_files import ListedFileRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +51,11 @@ def files(
     now: datetime,
 ) -> FilePage:
     """One page of files: those with tests, and those that could not be read.  Raises: as `page`."""
-    with uow.begin() as tx:
-        check_completed(tx, job_id, viewer, now=now)
+
+    def fetch(tx: Tx) -> tuple[list[ListedFileRow], int]:
         after, _ = cursors.read(cursor)
-        rows, total = result_files.listed(tx, job_id, path=path, about=about, after=after, most=limit + 1)
+        return result_files.listed(tx, job_id, path=path, about=about, after=after, most=limit + 1)
+
+    rows, total = read_result(uow, job_id, viewer, fetch, now=now)
     items = [ListedFile(row.path, row.framework, row.tests, row.skipped, row.hints) for row in rows[:limit]]
     return FilePage(items, cursors.write(rows[limit - 1].ordinal, 0) if len(rows) > limit else None, total)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from uuid import UUID
 
 from app.domain.jobs import Job
 from app.domain.lifecycle import Status
@@ -12,7 +13,10 @@ from app.errors import NotFound
 from app.services.jobs import describe
 from app.services.policy import Policy
 from app.store.analyses import analyses
-from app.store.core.unit_of_work import UnitOfWork
+from app.store.core.reading import read_completed
+from app.store.core.unit_of_work import Tx, UnitOfWork
+from app.store.jobs import requests
+from app.store.jobs.requests import AcceptedRow
 from app.store.repositories import codebases
 
 MOST = 20
@@ -33,12 +37,19 @@ class FoundRepository:
 
 def read_repository(uow: UnitOfWork, where: Repository, policy: Policy, *, now: datetime) -> FoundRepository:
     """A public repository with its newest completed analyses.  Raises: NotFound."""
-    with uow.begin() as tx:
+
+    def check(tx: Tx) -> tuple[Repository, dict[UUID, AcceptedRow], list[UUID]]:
         codebase = codebases.find(tx, where)
         if codebase is None or codebase.is_private:
             raise NotFound("This repository has no analysis")
         codebases.viewed(tx, codebase.codebase_id, now=now)
         newest = analyses.newest(tx, codebase.codebase_id, most=MOST)
-        found = describe.jobs(tx, newest, policy, asker=None, now=now)
-    # a record that was pruned since it was found: its job would be described as one that was accepted only now
-    return FoundRepository(codebase.repository, [job for job in found.values() if job.status is Status.COMPLETED])
+        return codebase.repository, requests.accepted_each(tx, newest), newest
+
+    def fetch(tx: Tx, checked: tuple[Repository, dict[UUID, AcceptedRow], list[UUID]]) -> FoundRepository:
+        repository, every, newest = checked
+        found = describe.accepted_each(tx, every, newest, policy, asker=None, now=now)
+        # a record that was pruned since it was found: its job would be described as one that was accepted only now
+        return FoundRepository(repository, [job for job in found.values() if job.status is Status.COMPLETED])
+
+    return read_completed(uow, check, lambda checked: checked[2], fetch)

@@ -9,13 +9,13 @@ from itertools import groupby
 from uuid import UUID
 
 from app.domain.inventories import Test
-from app.services.jobs.visibility import check_completed
+from app.services.jobs.visibility import read_result
 from app.services.results.outline import Outline, Tally
 from app.store.accounts.users import Account
-from app.store.core.unit_of_work import UnitOfWork
+from app.store.core.unit_of_work import Tx, UnitOfWork
 from app.store.results import result_files, results
 from app.store.results.result_files import SkippedFile
-from app.store.results.results import TestFilter
+from app.store.results.results import TestFilter, TestRow
 
 SIZE = 100  # tests on a sheet
 PATH = "path"
@@ -72,14 +72,15 @@ def read_sheet(
     of = max(1, -(-outline.total // SIZE))
     before = (min(number, of) - 1) * SIZE
     part = outline.part(before, SIZE)
-    with uow.begin() as tx:
-        check_completed(tx, job_id, viewer, now=now)
+
+    def fetch(tx: Tx) -> tuple[list[TestRow], dict[str, list[str]], list[SkippedFile]]:
         if sort == PATH:
             rows = results.part(tx, job_id, wanted, part.files, skip=part.skip, most=SIZE)
         else:
             rows = results.sorted_part(tx, job_id, wanted, outline.files, sort, skip=before, most=SIZE)
-        hints = results.hints(tx, job_id, [row.ordinal for row in rows])
-        skipped = result_files.skipped(tx, job_id)
+        return rows, results.hints(tx, job_id, [row.ordinal for row in rows]), result_files.skipped(tx, job_id)
+
+    rows, hints, skipped = read_result(uow, job_id, viewer, fetch, now=now)
     files = [
         FileOnSheet(path, hints[path], [row.test for row in tests])
         for path, tests in groupby(rows, lambda row: row.path)

@@ -15,12 +15,15 @@ from app.services.results import other_commits
 from app.store.accounts.users import Account
 from app.store.analyses.analyses import AnalysisRow
 from app.store.analyses.other_results import OtherCommitRow
-from app.store.core.unit_of_work import UnitOfWork
+from app.store.core.reading import read_completed
+from app.store.core.unit_of_work import Tx, UnitOfWork
 from app.store.results import checks as checks_of_tests
 from app.store.results import histories_of_tests
+from app.store.results.checks import ChecksRow
 from app.store.results.histories_of_tests import TestHistoryRow
 
 MOST = 50  # commits of a history
+_Found = tuple[list[AnalysisRow | OtherCommitRow], dict[UUID, TestHistoryRow], list[ChecksRow]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,19 +62,19 @@ def read_test_history(
 
     Raises: NotFound if the result is not visible or has no such test, Conflict while the analysis has not completed.
     """
-    with uow.begin() as tx:
+
+    def check(tx: Tx) -> list[AnalysisRow | OtherCommitRow]:
         record = check_completed(tx, job_id, viewer, now=now)
-        others = other_commits.rows(tx, record, viewer, most=MOST - 1)
-        found = {
-            row.analysis_id: row
-            for row in histories_of_tests.find(
-                tx, [record.id, *(row.id for row in others)], place.file, place.suites, place.name
-            )
-        }
-        checks = checks_of_tests.of_file(tx, record.id, place.file, suites=place.suites, name=place.name)
+        return [record, *other_commits.rows(tx, record, viewer, most=MOST - 1)]
+
+    def fetch(tx: Tx, every: list[AnalysisRow | OtherCommitRow]) -> _Found:
+        rows = histories_of_tests.find(tx, [row.id for row in every], place.file, place.suites, place.name)
+        checks = checks_of_tests.of_file(tx, job_id, place.file, suites=place.suites, name=place.name)
+        return every, {row.analysis_id: row for row in rows}, checks
+
+    every, found, checks = read_completed(uow, check, lambda every: [row.id for row in every], fetch)
     if job_id not in found or not found[job_id].tests:
         raise NotFound("This result has no such test")
-    every: list[AnalysisRow | OtherCommitRow] = [record, *others]
     every.sort(key=lambda row: (row.ordered_at, row.completed_at))
     commits = [_sighting(row, found.get(row.id)) for row in every]
     tests = found[job_id].tests or []

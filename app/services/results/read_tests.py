@@ -9,13 +9,14 @@ from typing import NamedTuple, Protocol
 from uuid import UUID
 
 from app.domain.inventories import Checked, Test
-from app.services.jobs.visibility import check_completed, check_visible
+from app.services.jobs.visibility import check_visible, read_result
 from app.services.results import cursors
 from app.store.accounts.users import Account
 from app.store.analyses import analyses
-from app.store.core.unit_of_work import UnitOfWork
+from app.store.core.unit_of_work import Tx, UnitOfWork
 from app.store.results import checks, results
-from app.store.results.results import TestFilter
+from app.store.results.checks import ChecksRow
+from app.store.results.results import TestFilter, TestRow
 
 PAGE, MOST = 100, 1000  # rows of a page: default, maximum
 
@@ -61,13 +62,15 @@ def page(
     Raises: NotFound, Conflict while the analysis has not completed, InvalidInput for a broken cursor.
     """
     after = cursors.read(cursor)
-    with uow.begin() as tx:
-        check_completed(tx, job_id, viewer, now=now)
+
+    def fetch(tx: Tx) -> tuple[list[TestRow], list[ChecksRow]]:
         if within is None:
             rows = results.page(tx, job_id, wanted, after=after, most=limit + 1)
         else:
             rows = results.part(tx, job_id, wanted, within.behind(after[0], limit + 1), after=after, most=limit + 1)
-        checked = checks.of_file(tx, job_id, wanted.file) if with_checks and wanted.file is not None else []
+        return rows, checks.of_file(tx, job_id, wanted.file) if with_checks and wanted.file is not None else []
+
+    rows, checked = read_result(uow, job_id, viewer, fetch, now=now)
     known = {row.position: row.checks for row in checked}
     last = rows[limit - 1] if len(rows) > limit else None
     return TestsPage(

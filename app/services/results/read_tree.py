@@ -8,7 +8,7 @@ from datetime import datetime
 from uuid import UUID
 
 from app.domain.directories import DirectoryEntry, entries
-from app.services.jobs.visibility import check_completed
+from app.services.jobs.visibility import read_result
 from app.services.results.outline import Outline
 from app.store.accounts.users import Account
 from app.store.core.unit_of_work import UnitOfWork
@@ -53,9 +53,7 @@ def read_tree(
     Raises: NotFound, Conflict.
     """
     counts = outline.counts()
-    with uow.begin() as tx:
-        check_completed(tx, job_id, viewer, now=now)
-        rows = results.paths(tx, job_id, outline.files, under=under)
+    rows = read_result(uow, job_id, viewer, lambda tx: results.paths(tx, job_id, outline.files, under=under), now=now)
     found = entries({row.path: counts[row.ordinal] for row in rows}, under)
     of = max(1, -(-len(found) // SIZE))
     number = min(number, of)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
+from typing import TypeVar
 from uuid import UUID
 
 from app.domain.jobs import Job, Summary
@@ -17,12 +18,14 @@ from app.services.jobs import describe, read_jobs, visibility
 from app.services.policy import Policy
 from app.store.accounts import users
 from app.store.accounts.users import Account
+from app.store.core.reading import read_completed
 from app.store.core.unit_of_work import Tx, UnitOfWork
 from app.store.jobs import requests
 from app.store.specifications import spec_documents
 from app.store.specifications.behaviours import of_json
 from app.store.specifications.spec_documents import DocumentRow, StoredFeatureRow
 
+R = TypeVar("R")
 #: How many documents one list has.
 MOST_LISTED = 100
 
@@ -97,15 +100,13 @@ def versions(uow: UnitOfWork, of: Head) -> list[Head]:
 
 def outline(uow: UnitOfWork, document_id: UUID) -> list[HeadingLine]:
     """The features in reading order.  The caller has checked the visibility."""
-    with uow.begin() as tx:
-        found = spec_documents.outline(tx, document_id)
+    found = _read(uow, document_id, lambda tx: spec_documents.outline(tx, document_id))
     return [HeadingLine(row.position, row.domain, row.feature, row.total) for row in found]
 
 
 def features(uow: UnitOfWork, document_id: UUID, *, after: int = 0, most: int) -> list[tuple[HeadingLine, Feature]]:
     """A page of features.  after: the last position of the previous page.  The caller has checked the visibility."""
-    with uow.begin() as tx:
-        found = spec_documents.features(tx, document_id, after=after, most=most)
+    found = _read(uow, document_id, lambda tx: spec_documents.features(tx, document_id, after=after, most=most))
     return [_feature(row) for row in found]
 
 
@@ -143,6 +144,10 @@ def _of_row(row: DocumentRow, ref: str | None) -> Head:
         row.language, row.generator, row.version, row.completed_at, row.summary, row.units, row.codebase_id,
         row.is_private,
     )  # fmt: skip
+
+
+def _read(uow: UnitOfWork, document_id: UUID, fetch: Callable[[Tx], R]) -> R:
+    return read_completed(uow, lambda _: None, lambda _: [document_id], lambda tx, _: fetch(tx))
 
 
 def _every(uow: UnitOfWork, document_id: UUID) -> Iterator[tuple[HeadingLine, Feature]]:

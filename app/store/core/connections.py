@@ -35,6 +35,8 @@ _PATIENCE = {
     "keepalives_count": 3,
     "tcp_user_timeout": 15_000,
 }
+#: Of a replica, whose place the primary takes.
+_PATIENCE_WITH_REPLICA = _PATIENCE | {"connect_timeout": 2, "keepalives_idle": 2, "tcp_user_timeout": 4_000}
 
 
 def make_engine(
@@ -44,24 +46,27 @@ def make_engine(
     overflow: int | None = None,
     application_name: str = "fairlane",
     statement_seconds: float = 0,
+    is_replica: bool = False,
 ) -> Engine:
     """An engine that survives a restart of PostgreSQL, and gives up waiting for locks rather than hang.
 
     url: may have parameters of libpq, which hold; overflow: connections beyond the pool's size, which are closed after
-    use; None: as many again; statement_seconds: time limit of a statement, 0 for none.
+    use; None: as many again; statement_seconds: time limit of a statement, 0 for none; is_replica: the primary can
+    answer instead.
     """
+    patience = _PATIENCE_WITH_REPLICA if is_replica else _PATIENCE
     limits = LIMITS | {"statement_timeout": f"{statement_seconds * 1000:.0f}ms"}
     engine = create_engine(
         url,
         pool_size=pool_size,
         max_overflow=pool_size if overflow is None else overflow,
-        pool_timeout=10,
+        pool_timeout=0.5 if is_replica else 10,
         pool_use_lifo=True,  # recently used sessions have their plans and catalogues in memory
         hide_parameters=True,  # an SQLAlchemy error would print the parameters, among them token hashes
         connect_args={
             "application_name": application_name,
             # arguments would overrule the URL
-            **{name: value for name, value in _PATIENCE.items() if name not in make_url(url).query},
+            **{name: value for name, value in patience.items() if name not in make_url(url).query},
             "options": " ".join(f"-c {name}={value}" for name, value in limits.items()),
         },
     )
@@ -71,6 +76,8 @@ def make_engine(
     event.listen(engine, "connect", partial(_look, limits))
     event.listen(engine, "checkout", _refuse_closed)
     event.listen(engine, "reset", _end_transaction)
+    if is_replica:
+        return engine
     # set rather than counted up and down, as a connection that turns out to be closed is given back twice
     event.listen(engine, "checkout", lambda *_: process_metrics.pool_in_use.set(pool.checkedout()))
     event.listen(engine, "checkin", lambda *_: process_metrics.pool_in_use.set(pool.checkedout() - 1))

@@ -17,6 +17,7 @@ from sqlalchemy.exc import DBAPIError
 
 from app import log_writer
 from app.store.core.clock import clock_of
+from app.store.core.replica import Replica
 from app.store.core.session import Rows, Session, session
 
 P = ParamSpec("P")
@@ -154,6 +155,7 @@ class UnitOfWork:
     pipelined: writes wait for the next statement and travel with it; tests that pause between statements pass
     `pipelined=False`.
     first: users whose rows each transaction locks at its beginning, because another attempt found them locked.
+    replica: where reads may be sent instead (reading.py).
     """
 
     engine: Engine
@@ -161,6 +163,7 @@ class UnitOfWork:
     pipelined: bool = True
     first: frozenset[UUID] = frozenset()
     register: Register = no_register
+    replica: Replica | None = None
 
     @contextmanager
     def begin(self) -> Iterator[Tx]:

@@ -45,6 +45,8 @@ _FOUND = {
 }
 _FIND = {service: text(f"{found} WHERE id = :id") for service, found in _FOUND.items()}
 _FIND_EACH = {service: text(f"{found} WHERE id = ANY(CAST(:ids AS uuid[]))") for service, found in _FOUND.items()}
+_COMPLETED = text("""
+    SELECT id FROM job_records WHERE id = ANY(CAST(:ids AS uuid[])) AND status = 'completed'""")
 _END = {
     service: text(f"""
         UPDATE {table} SET status = CAST(:status AS analysis_status), completed_at = :now, progress = NULL,
@@ -78,6 +80,11 @@ def find(tx: Tx, service: Service, job_id: UUID) -> RecordRow | None:
 def find_each(tx: Tx, service: Service, job_ids: Collection[UUID]) -> dict[UUID, RecordRow]:
     """The records of many jobs, by job; a job without a record is missing."""
     return {row.id: row for row in tx.run(_FIND_EACH[service], ids=[*map(str, job_ids)]).values(RecordRow)}
+
+
+def completed(tx: Tx, job_ids: Collection[UUID]) -> set[UUID]:
+    """Choose the jobs that have completed, of both services."""
+    return set(tx.run(_COMPLETED, ids=[*map(str, job_ids)]).scalars())
 
 
 def start(tx: Tx, service: Service, job_id: UUID, *, maker: str, attempt: int, now: datetime) -> None:

@@ -66,7 +66,9 @@ def joined(apps: Mapping[str, APIFlask], own: str, directory: UnitOfWork) -> Cel
 
 def _of_cell(own: APIFlask, settings: Settings, address: str) -> APIFlask:
     """The application of another cell: 2 MB and 50 ms."""
-    wired = wire(settings.model_copy(update={"database_url": SecretStr(address), "database_direct_url": None}))
+    # neither the direct address nor the replica is of this cell
+    others = dict.fromkeys(("database_direct_url", "database_read_url"))
+    wired = wire(settings.model_copy(update={**others, "database_url": SecretStr(address)}))
     app = build(wired.settings, _wired(own).secret)
     app.extensions |= parts(wired)
     return app

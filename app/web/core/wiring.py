@@ -16,6 +16,7 @@ from app.database import database_url
 from app.domain.repositories import Repository
 from app.equal_settings import digests
 from app.home import sealing_phrases, secret_key
+from app.replicas import open_replica
 from app.services.policy import Policy
 from app.services.webhooks.sealing import Keyring
 from app.services.webhooks.webhooks import Where
@@ -82,6 +83,7 @@ def wire(settings: Settings | None = None) -> WebWiring:
         statement_seconds=settings.statement_timeout.total_seconds(),
     )
     host_settings.note(engine, partial(digests, settings))
+    replica = open_replica(settings, application_name="fairlane web reads", pool_size=POOL_SIZE)
     celery = Celery("fairlane web", config_source="celeryconfig", set_as_current=False)
 
     def resolve(repository: Repository, ref: str | None, commit: str | None) -> tuple[str, str | None]:
@@ -89,7 +91,7 @@ def wire(settings: Settings | None = None) -> WebWiring:
 
     return WebWiring(
         settings,
-        UnitOfWork(engine, publisher(celery)),
+        UnitOfWork(engine, publisher(celery), replica=replica),
         Policy.of(settings, PARSER_VERSION, name_of(settings), languages_of(settings)),
         resolve,
         secret_key(settings),

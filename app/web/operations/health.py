@@ -41,7 +41,9 @@ def ready() -> dict[str, Any]:
     if faults:
         raise Unavailable("; ".join(faults), retry_after=2, checks=checks)
     skew = readiness.ahead(wired().uow)
-    return {"status": "ready", "writes": checks[WRITES] == "ok", "checks": checks, "clock_ahead_seconds": skew}
+    said = {"status": "ready", "writes": checks[WRITES] == "ok", "checks": checks, "clock_ahead_seconds": skew}
+    replica = wired().uow.replica  # not asked: a balancer must not wait for it, as the primary answers in its place
+    return said if replica is None else said | {"replica": replica.fault or "ok"}
 
 
 @health.get("/metrics")

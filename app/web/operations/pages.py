@@ -19,6 +19,7 @@ from app.services.operations.database_health import database_health
 from app.services.operations.failures import read_failures
 from app.services.operations.find_jobs import SEARCHED, find_jobs
 from app.services.operations.nodes import RunningJob
+from app.services.operations.readiness import replica_fault
 from app.services.operations.service_state import service_state
 from app.services.operations.sweep import sweep, sweep_now
 from app.store.accounts.users import Account
@@ -171,6 +172,8 @@ def show_health() -> str:
         "operations/health.html",
         left=sweep(services.uow, services.policy, now=utc_now(), dry_run=True),
         database=database_health(services.uow),
+        has_replica=services.uow.replica is not None,
+        replica_fault=replica_fault(services.uow),
         LEFT_BEHIND=LEFT_BEHIND,
         most=MOST_ROWS,
         may_act=account.is_operator,

@@ -9,7 +9,8 @@ from flask import Response, request
 from werkzeug.exceptions import NotAcceptable
 
 from app.services.jobs import read_jobs
-from app.services.results import read_differences, read_files, read_tests
+from app.services.results import read_files, read_tests
+from app.services.results.read_differences import read_differences
 from app.services.results.read_files import FilePage
 from app.web.core import auth
 from app.web.core.api import api
@@ -71,8 +72,7 @@ def list_files(job_id: UUID, query: FilesQuery) -> FilePage:
 def compare_analyses(job_id: UUID, other_id: UUID, query: CompareQuery) -> dict[str, Any]:
     """The changes of the tests from one completed analysis to the other; moves and renames are followed."""
     with heavy(job_id, other_id):
-        with read_differences.sides(wired().uow, job_id, other_id, auth.viewer(), now=utc_now()) as sides:
-            found = comparison(sides)
+        found = read_differences(wired().uow, job_id, other_id, auth.viewer(), comparison, now=utc_now())
         return found.document(query.limit)
 
 

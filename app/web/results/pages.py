@@ -8,7 +8,8 @@ from flask import redirect, render_template, request, url_for
 from werkzeug.wrappers import Response
 
 from app.services.jobs import read_jobs
-from app.services.results import other_commits, read_differences
+from app.services.results import other_commits
+from app.services.results.read_differences import read_differences
 from app.web.core import auth
 from app.web.core.context import utc_now, wired
 from app.web.core.pages import pages, read
@@ -22,8 +23,7 @@ def show_comparison(job_id: UUID, other_id: UUID) -> str:
     """The changes of the tests from one analysis to the other."""
     query, viewer, services, now = read(ChangesQuery, request.args), auth.viewer(), wired(), utc_now()
     with heavy(job_id, other_id):
-        with read_differences.sides(services.uow, job_id, other_id, viewer, now=now) as sides:
-            found = comparison(sides)
+        found = read_differences(services.uow, job_id, other_id, viewer, comparison, now=now)
         sheet = changes(found, query)
     before, after = (read_jobs.job(services.uow, one, viewer, services.policy, now=now) for one in (job_id, other_id))
     return render_template("results/comparison.html", before=before, after=after, found=found, query=query, sheet=sheet)

@@ -90,9 +90,14 @@ class Web:
 
     def completed(self, job_id: str, files: list[FileRow] | None = None) -> None:
         """Run the job to its end."""
-        delivery, files = self.started(job_id), inventory() if files is None else files
+        self.finished(self.started(job_id), files)
+
+    def finished(self, delivery: Delivery, files: list[FileRow] | None = None) -> None:
+        """End a job that was started."""
+        files = inventory() if files is None else files
         listing = finish.save(self.uow, files, POLICY)
-        done = finish.finish(self.uow, delivery, self._owner(job_id), listing, summary(files), now=now())
+        owner = self._owner(str(delivery.job_id))
+        done = finish.finish(self.uow, delivery, owner, listing, summary(files), now=now())
         assert done is Outcome.COMPLETED
 
     def written(self, job_id: str, generator: Generator | None = None) -> None:

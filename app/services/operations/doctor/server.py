@@ -1,11 +1,11 @@
-"""The database server: whether it accepts writes, the room on its disk, and its standbys."""
+"""The database server: whether it accepts writes, the room on its disk, its standbys, and the replica."""
 
 from __future__ import annotations
 
 import shutil
 
 from app.services.operations.doctor.check import CannotCheckError, Check, Instruments
-from app.services.operations.readiness import SWITCHED_OFF, WRITES, readiness
+from app.services.operations.readiness import SWITCHED_OFF, WRITES, readiness, replica_fault
 from app.services.operations.shown_rows import ShownRow
 from app.store.operations.faults import standbys
 
@@ -30,6 +30,11 @@ def _standbys(instruments: Instruments) -> list[ShownRow]:
     return instruments.rows(standbys.BEHIND, bytes=BEHIND)
 
 
+def _replica(instruments: Instruments) -> list[ShownRow]:
+    fault = replica_fault(instruments.uow)
+    return [] if fault is None else [{"replica": "that of DATABASE_READ_URL", "fault": fault}]
+
+
 CHECKS = (
     Check(
         "disk",
@@ -47,5 +52,14 @@ CHECKS = (
         " (`SELECT pg_drop_replication_slot('NAME')`).",
         _standbys,
         same=("standby",),
+    ),
+    Check(
+        "replica",
+        "whether DATABASE_READ_URL, if it is set, leads to a standby that has what the primary has",
+        "Reads go to the primary instead: answers are right, and the primary has all of the load.",
+        "If the replica is behind, look at its log, its network and its long statements. If it is no standby, or one of"
+        " another server, make it anew, or correct DATABASE_READ_URL.",
+        _replica,
+        same=("replica",),
     ),
 )
