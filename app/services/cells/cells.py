@@ -13,7 +13,10 @@ from app.store.core.unit_of_work import UnitOfWork
 
 @dataclass(frozen=True)
 class Cells:
-    """own: the cell of this process; uows: transactions in each cell, by its name; directory: in the directory."""
+    """The databases.
+
+    own: the cell of this process; uows: transactions in each cell, by its name; directory: in the directory.
+    """
 
     own: str
     uows: Mapping[str, UnitOfWork]
