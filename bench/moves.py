@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
@@ -71,8 +72,38 @@ _FILL = """
           FROM generate_series(1, 20) AS n;
     DROP TABLE jobs, places"""
 
-#: (seconds, statement) of the last step.
-Times = list[tuple[float, str]]
+
+
+@dataclass
+class Watch:
+    """What the sessions of both cells send.  times: (seconds, statement) of the pause; pids: of the sessions."""
+
+    times: list[tuple[float, str]] = field(default_factory=list)
+    pids: list[int] = field(default_factory=list)
+    is_paused: bool = False
+    spent: float = 0.0
+
+    def processor(self) -> float:
+        """Seconds of a processor that this process and the sessions have used."""
+        spent = time.process_time()
+        for pid in self.pids:
+            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+            spent += (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return spent
+
+    def begin(self, statement: str) -> None:
+        """The lock on the account is the first statement of the pause."""
+        if "FROM users WHERE id" in statement and "FOR UPDATE" in statement:
+            self.times.clear()
+            self.is_paused, self.spent = True, self.processor()
+
+    def end(self, statement: str, seconds: float) -> None:
+        """Its last one ends the prepared transaction."""
+        if self.is_paused:
+            self.times.append((seconds, " ".join(statement.split())[:110]))
+        if statement.startswith("COMMIT PREPARED"):
+            self.is_paused, self.spent = False, self.processor() - self.spent
+
 
 
 def main() -> None:
@@ -83,37 +114,24 @@ def main() -> None:
     parser.add_argument("--statements", action="store_true")
     asked = parser.parse_args()
     with ExitStack() as stack:
-        times: Times = []
-        cells = [stack.enter_context(_cell(times)) for _ in range(2)]
+        watch = Watch()
+        cells = [stack.enter_context(_cell(watch)) for _ in range(2)]
         print(f"{'history':>8} | whole move, s | pause, s | of it processor, s | load of the machine")
         for rows in asked.histories:
             for _ in range(asked.turns):
-                _move(cells, rows, times, statements=asked.statements)
+                _move(cells, rows, watch, statements=asked.statements)
 
 
-def _move(cells: list[UnitOfWork], rows: int, times: Times, *, statements: bool) -> None:
+def _move(cells: list[UnitOfWork], rows: int, watch: Watch, *, statements: bool) -> None:
     user = uuid4()
     _fill(cells[0].engine, user, rows)
-    times.clear()
-    began, before = time.monotonic(), _processor(cells)
+    began = time.monotonic()
     moved = move(*cells, user, epoch=1)
-    whole = time.monotonic() - began
-    spent = _processor(cells) - before
-    print(f"{rows:>8,} | {whole:>13.2f} | {moved.pause_seconds:>8.3f} | {spent:>18.2f} | {os.getloadavg()[0]:.1f}")
+    whole, load = time.monotonic() - began, os.getloadavg()[0]
+    print(f"{rows:>8,} | {whole:>13.2f} | {moved.pause_seconds:>8.3f} | {watch.spent:>18.2f} | {load:.1f}", flush=True)
     if statements:
-        for seconds, statement in sorted(times, reverse=True)[:12]:
+        for seconds, statement in sorted(watch.times, reverse=True)[:12]:
             print(f"    {1000 * seconds:7.1f} ms  {statement}")
-
-
-def _processor(cells: list[UnitOfWork]) -> float:
-    """Seconds of a processor that this process and the sessions of the cells have used."""
-    spent = time.process_time()
-    for cell in cells:
-        with cell.engine.connect() as connection:
-            pid = connection.execute(text("SELECT pg_backend_pid()")).scalar_one()
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        spent += (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-    return spent
 
 
 def _fill(engine: Engine, user: UUID, rows: int) -> None:
@@ -125,7 +143,7 @@ def _fill(engine: Engine, user: UUID, rows: int) -> None:
 
 
 @contextmanager
-def _cell(times: Times) -> Iterator[UnitOfWork]:
+def _cell(watch: Watch) -> Iterator[UnitOfWork]:
     with tempfile.TemporaryDirectory(prefix="fairlane-bench-", ignore_cleanup_errors=True) as folder:
         Path(folder).chmod(0o755)
         with embedded.hold(Path(folder) / "home") as server:
@@ -136,15 +154,18 @@ def _cell(times: Times) -> Iterator[UnitOfWork]:
 
             class Cursor(psycopg2.extensions.cursor):
                 def execute(self, query: Any, vars: Any = None) -> None:  # noqa: A002 - psycopg2's name
+                    shown = query.decode() if isinstance(query, bytes) else str(query)
+                    watch.begin(shown)
                     began = time.monotonic()
                     super().execute(query, vars)
-                    shown = query.decode() if isinstance(query, bytes) else str(query)
-                    times.append((time.monotonic() - began, " ".join(shown.split())[:110]))
+                    watch.end(shown, time.monotonic() - began)
 
             @event.listens_for(engine, "do_connect")
             def timing(_dialect: Any, _record: Any, _arguments: Any, options: dict[str, Any]) -> None:
                 options.update(cursor_factory=Cursor)
 
+            with engine.connect() as connection:
+                watch.pids.append(connection.execute(text("SELECT pg_backend_pid()")).scalar_one())
             yield UnitOfWork(engine, publisher(Celery("bench", set_as_current=False, broker="memory://")))
 
 

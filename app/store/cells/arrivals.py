@@ -18,9 +18,10 @@ _DECIDE = text("""
 _DECIDED = text("SELECT is_refused FROM arrivals WHERE account_id = :user_id AND epoch = :epoch")
 # An accept record that was copied without its user; with the user it stands in the order of the user's history.
 _DROP_COPIES = text("""
-    DELETE FROM analysis_requests a
-     USING json_populate_recordset(CAST(NULL AS analysis_requests), CAST(:rows AS json)) AS r
-     WHERE r.role = 'payer' AND a.job_id = r.job_id AND a.role = 'payer' AND a.user_id IS NULL""")
+    DELETE FROM analysis_requests
+     WHERE job_id = ANY (ARRAY(SELECT CAST(r ->> 'job_id' AS uuid) FROM json_array_elements(CAST(:rows AS json)) AS r
+                                WHERE r ->> 'role' = 'payer'))
+       AND role = 'payer' AND user_id IS NULL""")
 _GIVE = {
     "spec_requests": text("""
         UPDATE spec_requests SET user_id = :user_id WHERE job_id = ANY (CAST(:ids AS uuid[]))"""),
