@@ -51,7 +51,8 @@ _FILL = """
     lists AS (INSERT INTO file_lists (digest, size) SELECT digest, 2 FROM tests RETURNING id, digest),
     entries AS (
         INSERT INTO file_list_entries (file_list_id, position, path, file_inventory_id)
-        SELECT l.id, k, 'tests/test_' || k || '.py', t.id FROM lists l JOIN tests t USING (digest), generate_series(1, 2) AS k)
+        SELECT l.id, k, 'tests/test_' || k || '.py', t.id
+          FROM lists l JOIN tests t USING (digest), generate_series(1, 2) AS k)
     INSERT INTO analysis_file_lists (analysis_id, last_ordinal, first_ordinal, file_list_id)
     SELECT j.id, 2, 1, l.id FROM jobs j JOIN jobs o ON o.n = greatest(1, j.n - j.n % 10)
       JOIN lists l ON l.digest = sha256(o.commit::bytea);
@@ -71,7 +72,6 @@ _FILL = """
         SELECT gen_random_uuid(), :user, sha256(concat(:user, n)::bytea), 'fl_x', '{read}', now()
           FROM generate_series(1, 20) AS n;
     DROP TABLE jobs, places"""
-
 
 
 @dataclass
@@ -103,7 +103,6 @@ class Watch:
             self.times.append((seconds, " ".join(statement.split())[:110]))
         if statement.startswith("COMMIT PREPARED"):
             self.is_paused, self.spent = False, self.processor() - self.spent
-
 
 
 def main() -> None:

@@ -36,7 +36,9 @@ def test_no_table_moves_in_two_ways_and_none_is_made_up(migrated_url: str) -> No
     named = [*OWN, *OF_JOBS, *MADE_ANEW, *CONTENTS, *NOTED]
     assert len(named) == len(set(named))
     with raw_connection(migrated_url) as connection:
-        tables = set(connection.execute(text("SELECT CAST(relname AS text) FROM pg_class WHERE relkind = 'r'")).scalars())
+        tables = set(
+            connection.execute(text("SELECT CAST(relname AS text) FROM pg_class WHERE relkind = 'r'")).scalars()
+        )
     assert set(named) <= tables
     assert set(ALL) == set(named) - set(MADE_ANEW)
 

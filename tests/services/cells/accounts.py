@@ -18,14 +18,14 @@ from tests.services.webhooks.receiving import Hooks
 #: What no service of this picture makes: a row of each.
 MADE = (
     "INSERT INTO passwords VALUES (:user, 'scrypt$x', :now)",
-    "INSERT INTO passkeys (user_id, credential_id, public_key, sign_count, name, created_at)"
-    " VALUES (:user, '\\x01', '\\x02', 7, 'key \\ \"of\" mine', :now)",
+    """INSERT INTO passkeys (user_id, credential_id, public_key, sign_count, name, created_at)
+       VALUES (:user, '\\x01', '\\x02', 7, 'key \\ "of" mine', :now)""",
     "INSERT INTO github_links VALUES (:user, 4711, 'octo', :now)",
     "INSERT INTO one_time_secrets VALUES ('\\x03', 'reset', :user, :now)",
     "INSERT INTO model_shares VALUES (:user, :now, 12, 0.123456789012345678)",
     "INSERT INTO bookmarks (user_id, codebase_id, created_at) SELECT :user, id, :now FROM codebases ORDER BY name",
-    "INSERT INTO spec_words (key, codebase_id, user_id, words, is_paid)"
-    " SELECT '\\x04', id, :user, '[\"a\"]', true FROM codebases ORDER BY name LIMIT 1",
+    """INSERT INTO spec_words (key, codebase_id, user_id, words, is_paid)
+       SELECT '\\x04', id, :user, '["a"]', true FROM codebases ORDER BY name LIMIT 1""",
     "INSERT INTO audit_log (actor, action, subject, facts) VALUES ('cli:test', 'user.tier', :user, '{\"tier\": \"pro\"}')",
 )
 _JOBS = """(SELECT job_id FROM analysis_requests WHERE user_id = :user)"""
@@ -38,8 +38,19 @@ PICTURE = {
     **{
         table: f"SELECT to_jsonb(t) AS row FROM {table} t WHERE user_id = :user"
         for table in (
-            "passwords", "passkeys", "github_links", "one_time_secrets", "api_tokens", "sessions", "sign_in_links",
-            "webhooks", "idempotency_keys", "model_shares", "quota_reservations", "usage_sums", "spec_requests",
+            "passwords",
+            "passkeys",
+            "github_links",
+            "one_time_secrets",
+            "api_tokens",
+            "sessions",
+            "sign_in_links",
+            "webhooks",
+            "idempotency_keys",
+            "model_shares",
+            "quota_reservations",
+            "usage_sums",
+            "spec_requests",
         )
     },
     "users": "SELECT to_jsonb(t) AS row FROM users t WHERE id = :user",
@@ -168,5 +179,3 @@ def ended(world: World, user: UUID, job: UUID) -> Outcome:
     delivery = world.lease(job)
     assert world.start(delivery, user) is Outcome.STARTED
     return world.finish(delivery, user, [A_FILE])
-
-
