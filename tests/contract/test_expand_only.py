@@ -124,6 +124,8 @@ HARMLESS: dict[str, str] = {
             "durable_take(integer,integer,bigint,double precision,bigint)",
         )
     },
+    # docs/adr/0097: releases before move no account
+    "rule analyses_one_result is new or another one": "as analyses_one_completed, but for results that moved here",
     "function webhooks_tell(): body changed": "the same deliveries, and those beyond the bound as failed",
 }
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 from uuid import UUID
 
-from app.store.cells import contents
+from app.store.cells import contents, histories
+from app.store.cells.contents import JobRow
 from app.store.cells.rows import Shapes, Taken
 from app.store.core.unit_of_work import Tx, UnitOfWork
 
@@ -21,10 +22,24 @@ FEW, ROUNDS = 10, 5
 
 @dataclass(slots=True)
 class Copied:
-    """What is there already, by the ids that it has in the source."""
+    """What is there already, by the ids that it has in the source.
+
+    places: requests of the account, there already or to come -> their ids in the target; placed: those that are there.
+    """
 
     jobs: set[UUID] = field(default_factory=set)
     events: set[int] = field(default_factory=set)
+    places: dict[int, int] = field(default_factory=dict)
+    placed: set[int] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class _Left:
+    """What is not there yet.  jobs: ended ones; requests: all of the account, ascending."""
+
+    jobs: Sequence[JobRow]
+    events: Sequence[int]
+    requests: Sequence[int]
 
 
 def copy_contents(source: UnitOfWork, target: UnitOfWork, shape: Shapes, user_id: UUID) -> Copied:
@@ -33,28 +48,39 @@ def copy_contents(source: UnitOfWork, target: UnitOfWork, shape: Shapes, user_id
     for _ in range(ROUNDS):
         with source.begin() as tx:
             left = _left(tx, user_id, copied)
+        with target.begin() as tx:
+            _reserve(tx, left, copied)
         for events in _parts(left.events, EVENTS):
             with source.begin() as tx:
                 taken = contents.read_events(tx, user_id, events)
             with target.begin() as tx:
                 contents.put_events(tx, shape, taken)
         for jobs in _parts(left.jobs, JOBS):
-            _copy_lists(source, target, shape, jobs)
-            with source.begin() as tx:
-                records = contents.read_records(tx, jobs)
-            with target.begin() as tx:
-                contents.put_records(tx, shape, records)
+            _copy_jobs(source, target, shape, jobs, copied)
         copied.events.update(left.events)
-        copied.jobs.update(left.jobs)
         if len(left.jobs) <= FEW:
             break
     return copied
 
 
+def _copy_jobs(source: UnitOfWork, target: UnitOfWork, shape: Shapes, jobs: Sequence[JobRow], copied: Copied) -> None:
+    ids = [job.id for job in jobs]
+    _copy_lists(source, target, shape, ids)
+    with source.begin() as tx:
+        records = contents.read_records(tx, ids)
+    requests = [job.request for job in jobs if job.request is not None and job.is_payer]
+    with target.begin() as tx:
+        contents.put_records(tx, shape, records, {one: copied.places[one] for one in requests})
+    copied.jobs.update(ids)
+    copied.placed.update(requests)
+
+
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """What has come since, by table."""
+    """What has come since, by table.  placed: requests that are there and still the account's."""
 
+    left: _Left
+    placed: Sequence[int]
     events: Taken
     lists: dict[str, Taken]
     records: dict[str, Taken]
@@ -63,30 +89,32 @@ class Rest:
 def read_rest(tx: Tx, user_id: UUID, copied: Copied) -> Rest:
     """Read what has come since, in the transaction that holds the account."""
     left = _left(tx, user_id, copied)
-    lists = contents.read_lists(tx, contents.digests(tx, left.jobs))
-    return Rest(contents.read_events(tx, user_id, left.events), lists, contents.read_records(tx, left.jobs))
+    jobs = [job.id for job in left.jobs]
+    placed = [one for one in left.requests if one in copied.placed]
+    lists = contents.read_lists(tx, contents.digests(tx, jobs))
+    return Rest(left, placed, contents.read_events(tx, user_id, left.events), lists, contents.read_records(tx, jobs))
 
 
-def put_rest(tx: Tx, shape: Shapes, rest: Rest) -> None:
+def put_rest(tx: Tx, shape: Shapes, rest: Rest, copied: Copied) -> None:
     """Insert it, in the transaction in which the account arrives."""
+    _reserve(tx, rest.left, copied)
     contents.put_events(tx, shape, rest.events)
     contents.put_lists(tx, shape, rest.lists)
-    contents.put_records(tx, shape, rest.records)
-
-
-@dataclass(frozen=True, slots=True)
-class _Left:
-    jobs: Sequence[UUID]
-    events: Sequence[int]
+    contents.put_records(tx, shape, rest.records, {})
 
 
 def _left(tx: Tx, user_id: UUID, copied: Copied) -> _Left:
     jobs = contents.jobs(tx, user_id)
     events = contents.event_ids(tx, [job.id for job in jobs])
     return _Left(
-        [job.id for job in jobs if not job.is_unfinished and job.id not in copied.jobs],
+        [job for job in jobs if not job.is_unfinished and job.id not in copied.jobs],
         [one for one in events if one not in copied.events],
+        [job.request for job in jobs if job.request is not None],
     )
+
+
+def _reserve(tx: Tx, left: _Left, copied: Copied) -> None:
+    copied.places |= histories.new_places(tx, (one for one in left.requests if one not in copied.places))
 
 
 def _copy_lists(source: UnitOfWork, target: UnitOfWork, shape: Shapes, jobs: Sequence[UUID]) -> None:

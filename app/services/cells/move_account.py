@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -13,10 +14,10 @@ from app.services.cells.copy_contents import Copied, Rest, copy_contents, put_re
 from app.services.cells.publish_jobs import publish_jobs
 from app.services.cells.settle import clear_up, settle, undo
 from app.store.accounts import users
-from app.store.cells import arrivals, departures, prepared, rows, tables
+from app.store.cells import arrivals, departures, histories, prepared, rows, tables
 from app.store.cells.departures import UnfinishedRow
 from app.store.cells.rows import Shapes, Taken
-from app.store.core.unit_of_work import Tx, UnitOfWork
+from app.store.core.unit_of_work import OvertakenError, Tx, UnitOfWork
 
 __all__ = ["AccountBusy", "Moved", "move", "settle"]
 
@@ -37,8 +38,11 @@ def move(source: UnitOfWork, target: UnitOfWork, user_id: UUID, *, epoch: int) -
     server that cannot prepare transactions, and cells of two releases.
     """
     shape = _check(source, target, user_id, epoch)
-    copied = copy_contents(source, target, shape, user_id)
-    moved = _flip(source, target, shape, user_id, epoch, copied)
+    moved = None
+    while moved is None:  # until no copy is pruned before its account has come
+        with suppress(OvertakenError):
+            copied = copy_contents(source, target, shape, user_id)
+            moved = _flip(source, target, shape, user_id, epoch, copied)
     clear_up(source, target, user_id)
     return moved
 
@@ -79,7 +83,7 @@ def _flip(source: UnitOfWork, target: UnitOfWork, shape: Shapes, user_id: UUID, 
             began = time.monotonic()
             departed = _leave(tx, target, user_id, epoch, copied)
         with target.begin() as tx:
-            _arrive(tx, shape, user_id, epoch, departed)
+            _arrive(tx, shape, user_id, epoch, departed, copied)
             is_asked = True
     except BaseException:
         if not is_asked:
@@ -90,7 +94,9 @@ def _flip(source: UnitOfWork, target: UnitOfWork, shape: Shapes, user_id: UUID, 
             raise
     source.end_prepared(name, commits=True)
     pause = time.monotonic() - began
-    return Moved({table: of.number for table, of in departed.taken.items() if of.number}, pause)
+    found = {table: of.number for table, of in departed.taken.items()}
+    found["analysis_requests"] += len(departed.rest.placed)
+    return Moved({table: number for table, number in found.items() if number}, pause)
 
 
 def _leave(tx: Tx, target: UnitOfWork, user_id: UUID, epoch: int, copied: Copied) -> _Departed:
@@ -108,14 +114,16 @@ def _leave(tx: Tx, target: UnitOfWork, user_id: UUID, epoch: int, copied: Copied
     taken |= departures.end(tx, user_id, [job.job_id for job in going])
     owned = departures.specifications(tx, user_id)
     staying = [job.job_id for job in unfinished if job.has_left]
-    taken |= departures.leave(tx, user_id, going=[job.job_id for job in going], staying=staying)
+    taken |= departures.leave(tx, user_id, going=[job.job_id for job in going], staying=staying, placed=rest.placed)
     return _Departed(rest, taken, owned, going)
 
 
-def _arrive(tx: Tx, shape: Shapes, user_id: UUID, epoch: int, departed: _Departed) -> None:
+def _arrive(tx: Tx, shape: Shapes, user_id: UUID, epoch: int, departed: _Departed, copied: Copied) -> None:
     """The commit of this transaction decides.  Locks: the decision."""
     if not arrivals.decide(tx, user_id, epoch, refuses=False):
         raise Conflict("This move was refused")
-    put_rest(tx, shape, departed.rest)
-    arrivals.settle_in(tx, shape, user_id, departed.taken, departed.owned)
+    put_rest(tx, shape, departed.rest, copied)
+    known_as = arrivals.settle_in(tx, shape, user_id, departed.taken, departed.owned)
+    histories.put_requests(tx, shape, departed.taken["analysis_requests"], known_as, copied.places)
+    histories.give(tx, user_id, [copied.places[one] for one in departed.rest.placed])
     publish_jobs(tx, user_id, departed.going)

@@ -58,8 +58,9 @@ def clear_up(source: UnitOfWork, target: UnitOfWork, user_id: UUID) -> None:
     now = source.now()
 
     def some(tx: Tx, part: Sequence[UUID]) -> int:
+        dropped = retention.drop_jobs_of(tx, part, now=now)
         personal_data.leave_numbers(tx, part)
-        return retention.drop_jobs_of(tx, part, now=now)
+        return dropped
 
     each(source, jobs, some)
     with source.begin() as tx:

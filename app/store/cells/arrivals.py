@@ -16,20 +16,11 @@ _DECIDE = text("""
     INSERT INTO arrivals (account_id, epoch, is_refused) VALUES (:user_id, :epoch, :is_refused)
     ON CONFLICT (account_id, epoch) DO NOTHING""")
 _DECIDED = text("SELECT is_refused FROM arrivals WHERE account_id = :user_id AND epoch = :epoch")
-# An accept record that was copied without its user; with the user it stands in the order of the user's history.
-_DROP_COPIES = text("""
-    DELETE FROM analysis_requests a
-     USING json_populate_recordset(CAST(NULL AS analysis_requests), CAST(:rows AS json)) AS r
-     WHERE r.role = 'payer' AND a.job_id = r.job_id AND a.role = 'payer' AND a.user_id IS NULL""")
 _GIVE = {
     "spec_requests": text("""
         UPDATE spec_requests SET user_id = :user_id WHERE job_id = ANY (CAST(:ids AS uuid[]))"""),
     "spec_documents": text("UPDATE spec_documents SET user_id = :user_id WHERE id = ANY (CAST(:ids AS uuid[]))"),
 }
-# Of what the user has in the history, everything that ended is there; else it was pruned since it was copied.
-_MISSING = text("""
-    SELECT count(*) FROM unnest(CAST(:jobs AS uuid[])) AS job WHERE NOT EXISTS (
-           SELECT FROM job_records r WHERE r.id = job)""")
 #: The event that a delivery tells of.
 _EVENT = """(
     SELECT e.id FROM job_events e
@@ -58,21 +49,15 @@ def decided(tx: Tx, user_id: UUID, epoch: int) -> bool | None:
     return None if refused is None else not refused
 
 
-def settle_in(tx: Tx, shape: Shapes, user_id: UUID, taken: Mapping[str, Taken], owned: Mapping[str, list[str]]) -> None:
-    """Insert an account with everything that is its own.
+def settle_in(tx: Tx, shape: Shapes, user_id: UUID, taken: Mapping[str, Taken], owned: Mapping[str, list[str]]) -> str:
+    """Insert an account with everything that is its own, but for its requests.
 
     taken: table -> rows; owned: of specifications, which are there already without their user.
+    -> as `contents.put_codebases`.
     """
     known_as = put_codebases(tx, shape, taken["codebases"])
-    for table in reversed(OWN):
-        put(tx, shape, table, taken[table], known_as, **_RULES.get(table, {}))
-    tx.run(_DROP_COPIES, rows=taken["analysis_requests"].rows)
-    for table in ("analysis_requests", "analyses", "spec_requests", "spec_documents", "audit_log"):
-        put(tx, shape, table, taken.get(table, NONE), known_as)
+    for table in (*reversed(OWN), "analyses", "spec_requests", "spec_documents", "audit_log"):
+        put(tx, shape, table, taken.get(table, NONE), known_as, **_RULES.get(table, {}))
     for table, statement in _GIVE.items():
         tx.run(statement, user_id=user_id, ids=owned[table])
-
-
-def missing(tx: Tx, jobs: list[UUID]) -> int:
-    """How many of these have no record here."""
-    return int(tx.run(_MISSING, jobs=[str(one) for one in jobs]).scalar_one())
+    return known_as

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 from uuid import UUID
 
 from sqlalchemy import text
 
+from app.store.cells import histories
 from app.store.cells.rows import CODEBASE, Shapes, Taken, gather, put, select
 from app.store.core.unit_of_work import Tx
 
@@ -17,8 +18,10 @@ _JOBS = text("""
         SELECT job_id AS id FROM analysis_requests WHERE user_id = :user_id
          UNION SELECT analysis_id FROM spec_requests WHERE user_id = :user_id
          UNION SELECT analysis_id FROM spec_documents WHERE user_id = :user_id)
-    SELECT id, EXISTS (SELECT FROM broker_message m WHERE m.task_id = CAST(jobs.id AS text)) AS is_unfinished FROM jobs
-     ORDER BY id""")
+    SELECT jobs.id, r.id AS request, coalesce(r.role = 'payer', false) AS is_payer,
+           EXISTS (SELECT FROM broker_message m WHERE m.task_id = CAST(jobs.id AS text)) AS is_unfinished
+      FROM jobs LEFT JOIN analysis_requests r ON r.job_id = jobs.id AND r.user_id = :user_id
+     ORDER BY r.id NULLS LAST, jobs.id""")
 _EVENT_IDS = text("SELECT id FROM job_events WHERE job_id = ANY (CAST(:jobs AS uuid[])) ORDER BY id")
 # How much of a quota is used is the payer's, as are the ids of the payer's request.
 _EVENTS = text(f"""
@@ -40,7 +43,8 @@ _KNOWN = text("""
         SELECT id FROM file_lists WHERE digest = ANY (
                    SELECT decode(one, 'hex') FROM unnest(CAST(:digests AS text[])) AS one)
          ORDER BY digest FOR NO KEY UPDATE)
-    UPDATE file_lists l SET used_at = now() FROM used WHERE l.id = used.id RETURNING encode(l.digest, 'hex') AS digest""")
+    UPDATE file_lists l SET used_at = now() FROM used WHERE l.id = used.id
+    RETURNING encode(l.digest, 'hex') AS digest""")
 _LISTED = "l.digest = ANY (SELECT decode(one, 'hex') FROM unnest(CAST(:digests AS text[])) AS one)"
 _LISTS = text(f"""
     WITH lists AS (SELECT encode(l.digest, 'hex') AS digest, l.size FROM file_lists l WHERE {_LISTED})
@@ -118,7 +122,6 @@ _FIND = text("""
 #: Which row a new one must be the same as to be left out; anything else that is in its way is an error.
 _SAME = {
     "analyses": "ON CONFLICT (id) DO NOTHING",
-    "analysis_requests": "ON CONFLICT (job_id) WHERE role = 'payer' DO NOTHING",
     "branch_commits": "ON CONFLICT (codebase_id, commit_sha) DO NOTHING",
     "spec_documents": "ON CONFLICT (id) DO NOTHING",
     "spec_features": "ON CONFLICT (document_id, draft, position) DO NOTHING",
@@ -133,14 +136,19 @@ _HIDE = text("""
 
 
 class JobRow(NamedTuple):
-    """A job of whose result an account needs the record."""
+    """A job of whose result an account needs the record.
+
+    request: the account's own, None if it only has a specification of it; is_payer: by that request.
+    """
 
     id: UUID
+    request: int | None
+    is_payer: bool
     is_unfinished: bool
 
 
 def jobs(tx: Tx, user_id: UUID) -> list[JobRow]:
-    """The jobs in a user's history, and the analyses that the user's specifications are of."""
+    """The jobs in a user's history, in its order, and the analyses that the user's specifications are of."""
     return tx.run(_JOBS, user_id=user_id).values(JobRow)
 
 
@@ -195,10 +203,10 @@ def put_codebases(tx: Tx, shape: Shapes, taken: Taken) -> str:
     return str(tx.run(_FIND, rows=taken.rows).scalar_one())
 
 
-def put_records(tx: Tx, shape: Shapes, taken: dict[str, Taken]) -> None:
+def put_records(tx: Tx, shape: Shapes, taken: dict[str, Taken], places: Mapping[int, int]) -> None:
     """Insert the records of ended jobs that are not there; until their user comes they are nobody's.
 
-    The lists of their files are there.
+    The lists of their files are there.  places: requests of the account -> their ids here.
     """
     known_as = put_codebases(tx, shape, taken["codebases"])
 
@@ -211,6 +219,7 @@ def put_records(tx: Tx, shape: Shapes, taken: dict[str, Taken]) -> None:
     if taken["attached"].number:
         tx.run(_ATTACH, rows=taken["attached"].rows)
     add("branch_commits")
-    for table in ("analysis_requests", "spec_requests", "spec_documents"):
+    histories.put_accepts(tx, shape, taken["analysis_requests"], known_as, places)
+    for table in ("spec_requests", "spec_documents"):
         add(table, user_id="NULL")
     add("spec_features")

@@ -24,15 +24,19 @@ _TAKE = {
 }
 # Else the trigger on the bills would write each sum as often as it has bills.
 _SUMS = text("DELETE FROM usage_sums WHERE user_id = :user_id")
-# Who asked for a job that goes on here for others had left it.
+# Who asked for a job that goes on here for others had left it.  Those that are there are only given their user.
 _REQUESTS = text(f"""
-    WITH mine AS (SELECT * FROM analysis_requests WHERE user_id = :user_id FOR UPDATE),
-    dropped AS (DELETE FROM analysis_requests r USING mine m
-                 WHERE r.id = m.id AND (m.role <> 'payer' OR m.job_id = ANY (CAST(:going AS uuid[])))),
-    left_behind AS (UPDATE analysis_requests r SET user_id = NULL, retention_days = 0 FROM mine m
-                     WHERE r.id = m.id AND m.role = 'payer' AND m.job_id <> ALL (CAST(:going AS uuid[]))),
-    moved AS (SELECT * FROM mine WHERE job_id <> ALL (CAST(:staying AS uuid[])))
+    WITH moved AS (
+        SELECT * FROM analysis_requests
+         WHERE user_id = :user_id
+           AND job_id <> ALL (CAST(:staying AS uuid[])) AND id <> ALL (CAST(:placed AS bigint[])))
     {gather("moved", "id")}""")
+_LEAVE = (
+    text("""
+        DELETE FROM analysis_requests
+         WHERE user_id = :user_id AND (role <> 'payer' OR job_id = ANY (CAST(:going AS uuid[])))"""),
+    text("UPDATE analysis_requests SET user_id = NULL, retention_days = 0 WHERE user_id = :user_id"),
+)
 _CODEBASES = text(f"""
     WITH known AS (
         SELECT * FROM codebases WHERE id IN (SELECT codebase_id FROM analysis_requests WHERE user_id = :user_id
@@ -82,7 +86,8 @@ _END = (
     text("SELECT broker_delete(task) FROM unnest(CAST(:ids AS text[])) AS task"),
     text("DELETE FROM job_events WHERE job_id = ANY (CAST(:ids AS uuid[]))"),
     text("""
-        DELETE FROM analysis_requests WHERE job_id = ANY (CAST(:ids AS uuid[])) AND user_id IS DISTINCT FROM :user_id"""),
+        DELETE FROM analysis_requests
+         WHERE job_id = ANY (CAST(:ids AS uuid[])) AND user_id IS DISTINCT FROM :user_id"""),
 )
 
 
@@ -145,22 +150,30 @@ def end(tx: Tx, user_id: UUID, jobs: Collection[UUID]) -> dict[str, Taken]:
     return taken
 
 
-def leave(tx: Tx, user_id: UUID, *, going: Collection[UUID], staying: Collection[UUID]) -> dict[str, Taken]:
+def leave(
+    tx: Tx, user_id: UUID, *, going: Collection[UUID], staying: Collection[UUID], placed: Collection[int]
+) -> dict[str, Taken]:
     """Delete a user with everything that is theirs alone.  -> table -> rows.
 
-    going: unfinished jobs, whose messages move with the user; staying: unfinished ones that the user has left.  Accept
-    records of other jobs lose their user, as after a deletion.
+    going: unfinished jobs, whose messages move with the user; staying: unfinished ones that the user has left; placed:
+    requests that are in the target already.  Accept records of other jobs lose their user, as after a deletion.
     """
-    jobs = {"going": [str(one) for one in going], "staying": [str(one) for one in staying]}
     taken = {"audit_log": select(tx, _NOTES, user_id=user_id)}
-    taken["analysis_requests"] = select(tx, _REQUESTS, user_id=user_id, **jobs)
+    others = {"staying": [str(one) for one in staying], "placed": list(placed)}
+    taken["analysis_requests"] = select(tx, _REQUESTS, user_id=user_id, **others)
+    for statement in _LEAVE:
+        given = {"going": [str(one) for one in going]} if ":going" in statement.text else {}
+        tx.write(statement, user_id=user_id, **given)
     tx.write(_SUMS, user_id=user_id)
     tx.write(_DROP_LETTERS, user_id=user_id)
     return taken | {table: select(tx, statement, user_id=user_id) for table, statement in _TAKE.items()}
 
 
 def specifications(tx: Tx, user_id: UUID) -> Mapping[str, list[str]]:
-    """The user's requests for specifications and the documents.  -> table -> ids.  Locks: those rows, with their keys."""
+    """The user's requests for specifications and the documents.  -> table -> ids.
+
+    Locks: those rows, with their keys.
+    """
     return {
         "spec_requests": [str(one) for one in tx.run(_SPEC_REQUESTS, user_id=user_id).scalars()],
         "spec_documents": [str(one) for one in tx.run(_DOCUMENTS, user_id=user_id).scalars()],

@@ -69,17 +69,19 @@ def put(
     *,
     condition: str = "true",
     conflict: str = "",
+    given: Mapping[str, object] | None = None,
     **values: str,
 ) -> None:
     """Insert rows, in their order.
 
     codebases: JSON, the id of a repository there -> here, where they differ; condition, values: SQL over a row `r` of
-    the new ones, which are to be inserted, and with other values than they bring.
+    the new ones, which are to be inserted, and with other values than they bring; also an identity may be among these;
+    given: their parameters.
     """
     if taken.number:
         statement = _inserting(table, shape[table], condition, conflict, tuple(sorted(values.items())))
-        given = {"codebases": codebases} if "codebase_id" in shape[table] else {}
-        tx.run(statement, rows=taken.rows, **given)
+        known = {"codebases": codebases} if "codebase_id" in shape[table] else {}
+        tx.run(statement, rows=taken.rows, **known, **(given or {}))
 
 
 @lru_cache(maxsize=128)
@@ -87,9 +89,10 @@ def _inserting(
     table: str, columns: tuple[str, ...], condition: str, conflict: str, values: tuple[tuple[str, str], ...]
 ) -> TextClause:
     given = {"codebase_id": CODEBASE, **dict(values)}
-    chosen = ", ".join(given.get(column, f"r.{column}") for column in columns)
+    named = [*columns, *(column for column in dict(values) if column not in columns)]
+    chosen = ", ".join(given.get(column, f"r.{column}") for column in named)
     return text(f"""
-        INSERT INTO {table} ({", ".join(columns)})
+        INSERT INTO {table} ({", ".join(named)}) OVERRIDING SYSTEM VALUE
         SELECT {chosen}
           FROM json_populate_recordset(CAST(NULL AS {table}), CAST(:rows AS json)) WITH ORDINALITY AS r
          WHERE {condition} ORDER BY r.ordinality {conflict}""")

@@ -14,5 +14,7 @@ OF_JOBS = ("analysis_requests", "spec_documents", "spec_features", "spec_request
 MADE_ANEW = ("execution_slots", "usage_sums")
 #: What jobs have that no account has.
 CONTENTS = ("codebases", "analyses", "branch_commits", "file_inventories", "job_events")
+#: What operators did with the account is copied; the trigger on users takes the name out of what stays.
+NOTED = ("audit_log",)
 
-ALL = (*OWN, *OF_JOBS, *CONTENTS, "audit_log")
+ALL = (*OWN, *OF_JOBS, *CONTENTS, *NOTED)

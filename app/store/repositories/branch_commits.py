@@ -124,29 +124,29 @@ def newest(codebase: str, *, seen: str = "true", most: str = "1") -> str:
     # OFFSET 0: one commit after the other is looked up, in the order of the index, until there are enough.  By its
     # averages the planner would join the whole history of a repository that has much more commits than others.
     # who sees only some results may have the duplicate of one that is hidden
-    counts = "a.duplicate_of IS NULL" if seen == "true" else seen
+    count = "a.duplicate_of IS NULL" if seen == "true" else seen
     members = f"""
           FROM branch_commits b CROSS JOIN LATERAL (
                SELECT a.id, a.committed_at, a.completed_at FROM analyses a
                 WHERE a.codebase_id = b.codebase_id AND a.commit_sha = b.commit_sha AND a.status = 'completed'
-                  AND {counts} OFFSET 0) AS m
+                  AND {count} OFFSET 0) AS m
          WHERE b.codebase_id = {codebase} AND b.is_member"""
     return f"""
         (SELECT m.id, coalesce(b.ordered_at, m.committed_at, m.completed_at) AS ordered_at, m.completed_at {members}
           ORDER BY b.ordered_at DESC NULLS LAST, m.completed_at DESC LIMIT {most})
         UNION ALL
         (SELECT id, ordered_at, completed_at
-           FROM (SELECT *, bool_or(is_named) OVER () AS any_named FROM ({_unknown(codebase, counts, members)}) AS u) AS f
+           FROM (SELECT *, bool_or(is_named) OVER () AS any_named FROM ({_unknown(codebase, count, members)}) AS u) AS f
           WHERE is_named = any_named ORDER BY 2 DESC, 3 DESC LIMIT {most})"""
 
 
-def _unknown(codebase: str, counts: str, members: str) -> str:
+def _unknown(codebase: str, count: str, members: str) -> str:
     # a scalar is computed once, before anything else is read
     return f"""
         SELECT a.id, coalesce(a.committed_at, a.completed_at) AS ordered_at, a.completed_at,
                {IS_NAMED} AS is_named
           FROM analyses a
-         WHERE a.codebase_id = {codebase} AND a.status = 'completed' AND {counts}
+         WHERE a.codebase_id = {codebase} AND a.status = 'completed' AND {count}
            AND NOT (SELECT EXISTS (SELECT {members}))
            AND NOT EXISTS (SELECT FROM branch_commits b
                             WHERE b.codebase_id = a.codebase_id AND b.commit_sha = a.commit_sha)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+
 from app.domain.lifecycle import Outcome
 from app.domain.plans import Tier
-from app.services.cells.move_account import move
-from app.services.operations.audit import audit
+from app.errors import Conflict, NotFound
+from app.services.cells.move_account import AccountBusy, move, settle
 from tests.conftest import A_FILE, World
-
-
-def broken(world: World) -> list[object]:
-    return [(finding.number, finding.rows) for finding in audit(world.uow) if finding.status != "holds"]
+from tests.services.busy import leave
+from tests.services.cells.accounts import broken, ended, everything, picture
 
 
 def test_a_simple_account_moves_and_its_job_runs_there_once(world: World, there: World) -> None:
@@ -23,10 +23,91 @@ def test_a_simple_account_moves_and_its_job_runs_there_once(world: World, there:
     assert world.finish(going, user, [A_FILE]) is Outcome.STALE
     assert there.status(done.job_id) == "completed"
     for job in (going.job_id, queued):
-        again = there.lease(job)
-        assert again.attempt == 1
-        assert there.start(again, user) is Outcome.STARTED
-        assert there.finish(again, user, [A_FILE]) is Outcome.COMPLETED
+        assert ended(there, user, job) is Outcome.COMPLETED
     assert there.value("SELECT sum(amount) FROM usage_sums") == 3
     assert world.rows("SELECT * FROM usage_events") == []
     assert (broken(world), broken(there)) == ([], [])
+
+
+def test_each_row_of_an_account_is_there_as_it_was(world: World, there: World) -> None:
+    mine = everything(world)
+    before = picture(world, mine.user)
+    assert [table for table, rows in before.items() if not rows] == ["branch_commits"]
+    move(world.uow, there.uow, mine.user, epoch=1)
+    after = picture(there, mine.user)
+    for table, rows in before.items():
+        assert after[table] == rows, table
+    assert {table for table, rows in picture(world, mine.user).items() if rows} == set()
+    assert (broken(world), broken(there)) == ([], [])
+
+
+def test_unfinished_jobs_run_to_their_ends_once_and_are_billed_once(world: World, there: World) -> None:
+    mine = everything(world)
+    billed = world.value("SELECT count(*) FROM usage_events WHERE user_id = :id", id=mine.user)
+    bills = world.value("SELECT count(*) FROM usage_events")
+    move(world.uow, there.uow, mine.user, epoch=1)
+    for delivery in mine.running:
+        assert world.finish(delivery, mine.user, [A_FILE]) is Outcome.STALE
+    for job in mine.jobs:
+        assert ended(there, mine.user, job) is Outcome.COMPLETED
+    assert there.value("SELECT count(*) FROM usage_events") == billed + len(mine.jobs)
+    assert there.value("SELECT count(DISTINCT job_id) FROM usage_events") == billed + len(mine.jobs)
+    assert world.value("SELECT count(*) FROM usage_events") == bills - billed
+    assert there.rows("SELECT * FROM quota_reservations UNION ALL SELECT * FROM quota_reservations") == []
+    assert (broken(world), broken(there)) == ([], [])
+
+
+def test_an_account_comes_back_as_it_was(world: World, there: World) -> None:
+    mine = everything(world)
+    before = picture(world, mine.user)
+    move(world.uow, there.uow, mine.user, epoch=1)
+    move(there.uow, world.uow, mine.user, epoch=2)
+    after = picture(world, mine.user)
+    shared = {"job_events"}  # what others have kept of a job tells nothing of a quota
+    assert {table for table in before if after[table] != before[table]} <= shared
+    assert len(after["job_events"]) == len(before["job_events"])
+    for job in mine.jobs:
+        assert ended(world, mine.user, job) is Outcome.COMPLETED
+    assert (broken(world), broken(there)) == ([], [])
+
+
+def test_a_payer_who_comes_later_gets_the_job_that_others_brought(world: World, there: World) -> None:
+    payer, asker, wanted = world.user(Tier.PRO), world.user(Tier.PRO), world.wanted()
+    delivery = world.running(payer, wanted)
+    world.submit(asker, wanted)
+    world.finish(delivery, payer)
+    move(world.uow, there.uow, asker, epoch=1)
+    roles = "SELECT role, user_id FROM analysis_requests WHERE job_id = :id ORDER BY role"
+    assert [row["user_id"] for row in there.rows(roles, id=delivery.job_id)] == [asker, None]
+    assert there.status(delivery.job_id) == "completed"
+    move(world.uow, there.uow, payer, epoch=1)
+    assert [row["user_id"] for row in there.rows(roles, id=delivery.job_id)] == [asker, payer]
+    assert (broken(world), broken(there)) == ([], [])
+    assert world.rows("SELECT * FROM analyses UNION ALL SELECT * FROM analyses") == []
+
+
+def test_a_job_that_others_wait_for_holds_its_account_until_it_ends(world: World, there: World) -> None:
+    payer, asker, wanted = world.user(Tier.PRO), world.user(Tier.PRO), world.wanted()
+    delivery = world.running(payer, wanted)
+    world.submit(asker, wanted)
+    for user in (payer, asker):
+        with pytest.raises(AccountBusy) as refused:
+            move(world.uow, there.uow, user, epoch=1)
+        assert refused.value.extensions == {"waits_for": [str(delivery.job_id)]}
+    assert there.rows("SELECT id FROM users") == there.rows("SELECT account_id FROM arrivals") == []
+    leave(world, delivery.job_id, asker)
+    move(world.uow, there.uow, asker, epoch=1)
+    move(world.uow, there.uow, payer, epoch=1)
+    assert ended(there, payer, delivery.job_id) is Outcome.COMPLETED
+    assert (broken(world), broken(there)) == ([], [])
+
+
+def test_an_epoch_is_used_once_and_an_account_that_is_not_there_is_not_found(world: World, there: World) -> None:
+    user = world.user()
+    assert settle(world.uow, there.uow, user, epoch=1) is False
+    with pytest.raises(Conflict):
+        move(world.uow, there.uow, user, epoch=1)
+    move(world.uow, there.uow, user, epoch=2)
+    assert settle(world.uow, there.uow, user, epoch=2) is True
+    with pytest.raises(NotFound):
+        move(world.uow, there.uow, user, epoch=3)

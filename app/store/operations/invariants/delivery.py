@@ -17,7 +17,8 @@ SLOTS = Invariant(
      WHERE s.slot_no > s.slot_limit AND (CAST(:since AS timestamptz) IS NULL OR s.taken_at >= :since)""",
 )
 
-# A redriven job counts its attempts anew, and so does one that moved with its account.  I2 reports a job that ended more than once.
+# A redriven job counts its attempts anew, and so does one that moved with its account.
+# I2 reports a job that ended more than once.
 FENCE = Invariant(
     "I6",
     "a lost lease writes nothing",
