@@ -14,7 +14,7 @@ from app.errors import BadSetting
 OTHERS = frozenset({"FAIRLANE_UP", "FAIRLANE_TEST_RUN", "FAIRLANE_KILLS"})
 #: How settings begin; `FAIRNES_` and the like are similar enough to some setting.
 PREFIXES = re.compile(
-    r"(FAIRLANE|FAIRNESS?|ANALY[SZ]ER_QUEUE|SPECGEN_QUEUE|QUEUE_LENDING|QUOTA|RESERVATION|DATABASE|LLM|ENCRYPTION|WEBHOOK)_"
+    r"(FAIRLANE|FAIRNESS?|ANALY[SZ]ER_QUEUE|SPECGEN_QUEUE|QUEUE_LENDING|QUOTA|RESERVATION|DATABASE|OBJECT|LLM|ENCRYPTION|WEBHOOK)_"
 )
 #: For difflib: one wrong letter in a short name is allowed, another word is not.
 NEAR_WITH_PREFIX, NEAR = 0.7, 0.88

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 
@@ -71,6 +73,38 @@ def _web_address(given: str) -> str:
     if odd or "@" in parts.netloc or parts.query or parts.fragment:
         raise ValueError(allowed)
     return given.rstrip("/")
+
+
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    """Where objects are in a service with the protocol of S3.  endpoint, region: None = that of the environment."""
+
+    name: str
+    prefix: str = ""
+    endpoint: str | None = None
+    region: str | None = None
+
+
+def object_place(url: str) -> Bucket | Path:
+    """The folder or bucket of an address.  Raises: ValueError."""
+    allowed = "expected file:///FOLDER, or s3://BUCKET/PREFIX?endpoint=…&region=…, with credentials in AWS_… variables"
+    try:
+        parts = urlsplit(url)
+        options = dict(parse_qsl(parts.query, strict_parsing=True)) if parts.query else {}
+    except ValueError:
+        raise ValueError(allowed) from None
+    if parts.scheme == "file" and not parts.netloc and parts.path.strip("/") and not parts.query:
+        return Path(unquote(parts.path))
+    is_bucket = re.fullmatch(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]", parts.netloc)
+    if parts.scheme != "s3" or not is_bucket or parts.fragment or options.keys() - {"endpoint", "region"}:
+        raise ValueError(allowed)
+    endpoint = options.get("endpoint")
+    return Bucket(parts.netloc, parts.path.strip("/"), endpoint and _web_address(endpoint), options.get("region"))
+
+
+def _object_store(given: str) -> str:
+    object_place(given)
+    return given
 
 
 def _database(given: SecretStr) -> SecretStr:
@@ -209,6 +243,7 @@ Seconds = Annotated[float, Field(allow_inf_nan=False)]
 Hosts = Annotated[tuple[str, ...], BeforeValidator(_words), AfterValidator(_hosts)]
 HostNames = Annotated[tuple[str, ...], BeforeValidator(_words), AfterValidator(_names)]
 WebAddress = Annotated[str, AfterValidator(_web_address)]
+ObjectStoreAddress = Annotated[str, AfterValidator(_object_store)]
 DatabaseAddress = Annotated[SecretStr, AfterValidator(_database)]
 CellAddresses = Annotated[SecretStr, AfterValidator(_cells)]
 MailServer = Annotated[SecretStr, AfterValidator(_mail_server)]

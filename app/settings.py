@@ -19,6 +19,7 @@ from app.errors import BadSetting
 from app.setting_types import (
     AccountShare,
     Bearer,
+    Bucket,
     CellAddresses,
     DatabaseAddress,
     Duration,
@@ -27,6 +28,7 @@ from app.setting_types import (
     Keys,
     MailAddress,
     MailServer,
+    ObjectStoreAddress,
     Patience,
     PauseSetting,
     Ports,
@@ -35,6 +37,7 @@ from app.setting_types import (
     SlotSetting,
     TokenPrice,
     WebAddress,
+    object_place,
     password,
     split_cells,
     split_keys,
@@ -52,6 +55,7 @@ class Settings(BaseModel):
     database_read_url: DatabaseAddress | None = None  # a standby from which the web reads; none: all from DATABASE_URL
     cells: CellAddresses | None = None  # NAME=address of each; none: one database has all accounts
     directory_url: DatabaseAddress | None = None  # of the database that knows in which cell an account lives
+    object_store_url: ObjectStoreAddress | None = None  # none: below FAIRLANE_HOME, or with DATABASE_URL the database
     fairlane_home: Path = Path("~/.local/share/fairlane")
     secret_key: SecretKey | None = None  # none: generated once and kept in FAIRLANE_HOME
     secret_key_predecessors: Keys | None = None  # the newest first; what they signed is accepted
@@ -149,6 +153,11 @@ class Settings(BaseModel):
         return next((name for name, address in self.cell_addresses.items() if address == own), None)
 
     @property
+    def object_store(self) -> Bucket | Path | None:
+        """OBJECT_STORE_URL, as what it names."""
+        return None if self.object_store_url is None else object_place(self.object_store_url)
+
+    @property
     def encryption_phrases(self) -> tuple[str, ...]:
         """ENCRYPTION_KEYS, one by one, or ENCRYPTION_KEY."""
         if self.encryption_key is not None:
@@ -231,6 +240,8 @@ def _misfits(settings: Settings) -> Iterator[str]:
         yield "ENCRYPTION_KEY and ENCRYPTION_KEYS: expected only one of the two"
     if settings.smtp_url and not settings.public_url:
         yield "SMTP_URL: needs PUBLIC_URL, with which the links in mails begin"
+    if isinstance(settings.object_store, Path):
+        yield from _folder("OBJECT_STORE_URL", settings.object_store, must_exist=True)
     yield from _folder("LOCAL_REPOS_ROOT", settings.local_repos_root, must_exist=True)
     yield from _folder("FAIRLANE_HOME", settings.home, must_exist=False)
 

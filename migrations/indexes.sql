@@ -96,12 +96,15 @@ CREATE UNIQUE INDEX kombu_group_pkey ON kombu_group USING btree (queue_id, name)
 CREATE UNIQUE INDEX kombu_judgement_pkey ON kombu_judgement USING btree (only_one); -- PRIMARY KEY
 CREATE UNIQUE INDEX kombu_node_pkey ON kombu_node USING btree (lock); -- PRIMARY KEY
 CREATE UNIQUE INDEX last_inventories_analysis_id_key ON last_inventories USING btree (analysis_id); -- UNIQUE
+CREATE INDEX last_inventories_object ON last_inventories USING btree (object_id) WHERE object_id IS NOT NULL;
 CREATE UNIQUE INDEX last_inventories_pkey ON last_inventories USING btree (codebase_id); -- PRIMARY KEY
 CREATE UNIQUE INDEX model_circuits_pkey ON model_circuits USING btree (endpoint); -- PRIMARY KEY
 CREATE UNIQUE INDEX model_days_pkey ON model_days USING btree (day); -- PRIMARY KEY
 CREATE UNIQUE INDEX model_shares_pkey ON model_shares USING btree (user_id); -- PRIMARY KEY
 CREATE UNIQUE INDEX one_time_secrets_pkey ON one_time_secrets USING btree (secret_hash); -- PRIMARY KEY
 CREATE INDEX one_time_secrets_user ON one_time_secrets USING btree (user_id);
+CREATE INDEX packed_facts_object ON packed_facts USING btree (object_id);
+CREATE UNIQUE INDEX packed_facts_pkey ON packed_facts USING btree (blob_id, language, object_id); -- PRIMARY KEY
 CREATE UNIQUE INDEX passkeys_credential_id_key ON passkeys USING btree (credential_id); -- UNIQUE
 CREATE UNIQUE INDEX passkeys_pkey ON passkeys USING btree (id); -- PRIMARY KEY
 CREATE INDEX passkeys_user ON passkeys USING btree (user_id);
@@ -138,6 +141,8 @@ CREATE UNIQUE INDEX spec_shares_pkey ON spec_shares USING btree (secret_hash); -
 CREATE INDEX spec_words_codebase ON spec_words USING btree (codebase_id);
 CREATE UNIQUE INDEX spec_words_pkey ON spec_words USING btree (key); -- PRIMARY KEY
 CREATE INDEX spec_words_user ON spec_words USING btree (user_id) WHERE user_id IS NOT NULL;
+CREATE UNIQUE INDEX stored_objects_digest_key ON stored_objects USING btree (digest); -- UNIQUE
+CREATE UNIQUE INDEX stored_objects_pkey ON stored_objects USING btree (id); -- PRIMARY KEY
 CREATE UNIQUE INDEX subscription_plans_pkey ON subscription_plans USING btree (tier); -- PRIMARY KEY
 CREATE UNIQUE INDEX usage_events_job_id_key ON usage_events USING btree (job_id); -- UNIQUE
 CREATE UNIQUE INDEX usage_events_pkey ON usage_events USING btree (id); -- PRIMARY KEY

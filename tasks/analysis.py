@@ -21,8 +21,9 @@ from app.adapters.git_sources import source_of
 from app.domain.jobs import Checkpoint
 from app.domain.queues import Service
 from app.domain.repositories import Repository
-from app.services.analyses.analyse import KnownFacts, Taken, analyse
+from app.services.analyses.analyse import Taken, analyse
 from app.services.analyses.judge import LOOK, Branch, LookAtBranch, look
+from app.services.analyses.known_facts import KnownFacts
 from tasks.base import FairTask
 from tasks.celery import app
 from tasks.earlier_inventories import earlier_of, last_of
@@ -51,6 +52,7 @@ def analyse_commit(self: AnalysisTask, *, host: str, owner: str, name: str, comm
         lambda known, checkpoint: take(kit, Repository(host, owner, name), commit, known, checkpoint),
         kit.policy,
         checkpoint=self.heart.checkpoint,
+        objects=kit.objects,
     )
 
 

@@ -42,8 +42,8 @@ def sweep() -> None:
 @app.task(name="tasks.maintenance.prune", **FORGOTTEN)
 def prune() -> None:
     """Delete rows that have expired, and rows that nothing refers to."""
-    uow = wired().uow
-    log.info("pruned", **pruning.prune(uow, now=uow.now()).counts)
+    kit = wired()
+    log.info("pruned", **pruning.prune(kit.uow, now=kit.uow.now(), objects=kit.objects).counts)
 
 
 @app.task(name="tasks.maintenance.reconcile", **FORGOTTEN)

@@ -14,9 +14,11 @@ from testlist.version import PARSER_VERSION
 
 from app.adapters.cell_databases import cells_of
 from app.adapters.generators import generator_of, languages_of, name_of
+from app.adapters.object_store import objects_of
 from app.adapters.publishing import publisher
 from app.adapters.sandbox import settle
 from app.database import database_url, session_url
+from app.domain.objects import Objects
 from app.equal_settings import digests
 from app.services.cells.cells import Cells
 from app.services.fairness import change_limits
@@ -33,7 +35,8 @@ from tasks.celery import app
 class WorkerWiring:
     """The process's own engine, never shared with a child.
 
-    direct: it reaches PostgreSQL itself, for session locks; cells: all of them, for a process that is told of them.
+    direct: it reaches PostgreSQL itself, for session locks; cells: all of them, for a process that is told of them;
+    objects: None if everything is in the database.
     """
 
     settings: Settings
@@ -41,6 +44,7 @@ class WorkerWiring:
     direct: Engine
     policy: Policy
     cells: Cells | None = None
+    objects: Objects | None = None
 
     def generator(self, user_id: UUID) -> Generator:
         """The generator that writes the specification of one job of this user."""
@@ -75,4 +79,4 @@ def _wired(pid: int) -> WorkerWiring:  # noqa: ARG001 - the key: what a parent m
     policy = Policy.of(settings, PARSER_VERSION, name_of(settings), languages_of(settings))
     uow = UnitOfWork(engine, publisher(app))
     cells = cells_of(settings, uow, "fairlane worker") if settings.cell else None
-    return WorkerWiring(settings, uow, direct, policy, cells)
+    return WorkerWiring(settings, uow, direct, policy, cells, objects_of(settings))

@@ -11,11 +11,14 @@ import click
 from rich.console import Console
 from rich.table import Column, Table
 
+from app.adapters.object_store import objects_of
 from app.cli.wiring import canaries, now, open_database, policy
 from app.services.operations import audit as auditing
 from app.services.operations import prune as pruning
 from app.services.operations import sweep as sweeping
 from app.services.operations.audit import HOLDS, Finding
+from app.services.operations.audit_objects import SAMPLE, audit_objects
+from app.settings import load
 
 
 @click.command()
@@ -32,16 +35,17 @@ from app.services.operations.audit import HOLDS, Finding
     help="Rows to show for each invariant.",
 )
 @click.option("--seconds", type=click.IntRange(1), default=600, show_default=True, help="Time for each invariant.")
+@click.option("--all-objects", is_flag=True, help=f"Read all objects, not only the {SAMPLE} that were stored last.")
 @click.option("--json", "as_json", is_flag=True)
-def audit(since: datetime | None, *, rows: int, seconds: int, as_json: bool) -> None:
+def audit(since: datetime | None, *, rows: int, seconds: int, all_objects: bool, as_json: bool) -> None:
     """Check every invariant on the live database; exit code 1 if one is broken or took too long."""
+    uow, within = open_database(), timedelta(seconds=seconds)
     found = auditing.audit(
-        open_database(),
-        since=since.replace(tzinfo=UTC) if since else None,
-        most=rows,
-        within=timedelta(seconds=seconds),
-        canaries=canaries(),
+        uow, since=since.replace(tzinfo=UTC) if since else None, most=rows, within=within, canaries=canaries()
     )
+    if objects := objects_of(load()):
+        sample = None if all_objects else SAMPLE
+        found.append(audit_objects(uow, objects, within=within, most=rows, sample=sample))
     if as_json:
         click.echo(json.dumps([asdict(finding) for finding in found], default=str))
     else:
@@ -83,7 +87,8 @@ def sweep(*, dry_run: bool, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True)
 def prune(*, dry_run: bool, as_json: bool) -> None:
     """Run the pruning that beat sends at 03:00 UTC: delete rows that have expired or that nothing refers to."""
-    pruned = pruning.prune(open_database(), now=now(), dry_run=dry_run)
+    uow = open_database()
+    pruned = pruning.prune(uow, now=now(), objects=objects_of(load()), dry_run=dry_run)
     if as_json:
         click.echo(json.dumps({"dry_run": dry_run, **pruned.counts}))
         return

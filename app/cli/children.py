@@ -9,6 +9,7 @@ import urllib.request
 from functools import partial
 
 from app import signs_of_life
+from app.adapters.object_store import address_of
 from app.cli.listen_address import ListenAddress
 from app.domain.sizing import NodeSize, WorkerSize
 from app.settings import Settings
@@ -22,6 +23,7 @@ def children(settings: Settings, url: str, place: ListenAddress, size: WorkerSiz
         "DATABASE_URL": url,
         "FAIRLANE_HOME": str(settings.home),
         "LOCAL_REPOS_ROOT": str(settings.local_repos_root),
+        "OBJECT_STORE_URL": address_of(settings) or "",  # they are told of a database, and not that it is in the home
     }
     unset = dict.fromkeys(("DATABASE_OWNER_URL", "DATABASE_OWNER_URL_FILE", *(f"{name}_FILE" for name in ours)), "")
     env = unset | ours

@@ -10,6 +10,7 @@ from typing import TextIO
 
 import click
 
+from app.adapters.object_store import objects_of
 from app.adapters.upkeep import take_back
 from app.cli.wiring import actor, application_role, open_as_owner, open_database, policy
 from app.database import session_url
@@ -75,6 +76,7 @@ def instruments(settings: Settings) -> Instruments:
         hears=hear,
         take_back=lambda: take_back(uow),
         migrate=lambda: _migrate(open_as_owner()),
+        objects=objects_of(settings),
     )
 
 

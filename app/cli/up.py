@@ -16,6 +16,7 @@ import click
 from testlist.sandbox import guard
 
 from app import database, embedded, home, supervisor
+from app.adapters.object_store import objects_of
 from app.adapters.sandbox import require
 from app.cli.children import children
 from app.cli.listen_address import ListenAddress
@@ -54,6 +55,7 @@ def up(path: Path | None, host: str, port: int, *, no_open: bool, workers: Liter
     settings, place = load(), ListenAddress(host, port)
     size, about_size = size_of(settings, workers)
     require(settings)
+    objects_of(settings)  # so that what it needs is missed here, not by each worker
     guard.close()
     folder = home.folder(settings)
     with supervisor.alone(folder, place.near_url):

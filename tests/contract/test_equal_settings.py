@@ -16,7 +16,7 @@ MUST_BE_EQUAL = {
     "llm_model", "llm_timeout", "llm_requests_per_minute", "llm_tokens_per_spec", "llm_tokens_per_day",
     "llm_cost_per_day", "llm_share_per_account", "llm_input_price", "llm_output_price", "rate_limit_per_minute",
     "read_limit_per_minute", "webhook_ports", "webhook_loopback", "max_tests",
-    "max_checked_tests",
+    "max_checked_tests", "object_store_url",
 }  # fmt: skip
 
 

@@ -20,6 +20,7 @@ from sqlalchemy import text
 from testlist_harness.repositories import git
 
 from app.adapters.git_sources import resolve_commit
+from app.domain.objects import Objects
 from app.domain.repositories import Repository
 from app.services.accounts.accounts import Account
 from app.services.analyses import judge
@@ -47,6 +48,7 @@ class Place:
     settings: Settings
     path: Path
     days: int = 0
+    objects: Objects | None = None
 
     def commit(self, tests: int, *, branch: str = "main") -> str:
         """A commit with so many tests, a day after the last one."""
@@ -86,6 +88,7 @@ class Place:
             lambda known, checkpoint: take(kit, REPRO, row.commit_sha, known, checkpoint),
             POLICY,
             checkpoint=lambda *_: None,
+            objects=self.objects,
         )
 
     def looks(self) -> list[tuple[str, str, float]]:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 
+from app.domain.objects import Objects, ObjectsAwayError
 from app.domain.webhooks import LOG_LIVES
 from app.services.operations.run_in_batches import BatchStep, in_batches, step
-from app.store.core.unit_of_work import UnitOfWork
+from app.store.analyses import packed_facts, stored_objects
+from app.store.core.batch import Batch
+from app.store.core.unit_of_work import Tx, UnitOfWork
 from app.store.operations import retention, unused_rows
 from app.store.specifications import spec_words
 from app.store.webhooks import webhook_deliveries
@@ -18,6 +21,8 @@ NOBODYS_DAYS = 30
 LISTS_LIVE = timedelta(days=1)
 #: Facts are a cache: missing ones are parsed again.
 FACTS_LIVE = timedelta(days=30)
+#: A running job may refer to an object that it has begun to store.
+OBJECTS_LIVE = timedelta(days=1)
 #: Missing words are generated again, and paid for again.
 WORDS_LIVE = timedelta(days=180)
 LETTERS_LIVE = timedelta(days=90)
@@ -32,7 +37,8 @@ RECONCILIATIONS_LIVE = timedelta(days=400)
 class Pruned:
     """How many of each kind were deleted, in the order of a run.
 
-    requests: history rows; jobs: with their records and events; words: stored for later specifications.
+    requests: history rows; jobs: with their records and events; objects: with what they contain; words: stored for
+    later specifications.
     """
 
     requests: int
@@ -40,6 +46,7 @@ class Pruned:
     lists: int
     inventories: int
     facts: int
+    objects: int
     words: int
     letters: int
     codebases: int
@@ -53,12 +60,19 @@ class Pruned:
         return asdict(self)
 
 
-def prune(uow: UnitOfWork, *, now: datetime, lists_live: timedelta = LISTS_LIVE, dry_run: bool = False) -> Pruned:
+def prune(
+    uow: UnitOfWork,
+    *,
+    now: datetime,
+    lists_live: timedelta = LISTS_LIVE,
+    objects: Objects | None = None,
+    dry_run: bool = False,
+) -> Pruned:
     """Prune once: first history, then data in no history, then unused rows.  Usage events are kept for ever.
 
     Every batch is a transaction of its own and waits for no row; if a run stops half-way, the next one continues.
-    lists_live: for tests; dry_run: each batch is undone, so rows that only an earlier step would release are not
-    counted.
+    lists_live: for tests; objects: the store of what is not in the database; dry_run: each batch is undone, so rows
+    that only an earlier step would release are not counted.
     """
 
     def dropped(do: BatchStep) -> int:
@@ -69,7 +83,9 @@ def prune(uow: UnitOfWork, *, now: datetime, lists_live: timedelta = LISTS_LIVE,
         jobs=dropped(lambda *at: retention.drop_jobs(*at, days=NOBODYS_DAYS, now=now)),
         lists=dropped(lambda *at: retention.drop_lists(*at, before=now - lists_live)),
         inventories=dropped(retention.drop_inventories),
-        facts=dropped(lambda *at: retention.drop_facts(*at, before=now - FACTS_LIVE)),
+        facts=dropped(lambda *at: retention.drop_facts(*at, before=now - FACTS_LIVE))
+        + dropped(lambda *at: packed_facts.drop(*at, before=now - FACTS_LIVE)),
+        objects=0 if objects is None else _objects(uow, objects, now=now, dry_run=dry_run),
         words=dropped(lambda *at: spec_words.drop(*at, before=now - WORDS_LIVE)),
         letters=dropped(lambda *at: unused_rows.drop_letters(*at, before=now - LETTERS_LIVE)),
         codebases=dropped(lambda *at: unused_rows.drop_codebases(*at, before=now - CODEBASES_LIVE)),
@@ -77,6 +93,22 @@ def prune(uow: UnitOfWork, *, now: datetime, lists_live: timedelta = LISTS_LIVE,
         reconciliations=_reconciliations(uow, now=now, dry_run=dry_run),
         webhook_deliveries=dropped(lambda *at: webhook_deliveries.expire(*at, before=now - LOG_LIVES)),
     )
+
+
+def _objects(uow: UnitOfWork, objects: Objects, *, now: datetime, dry_run: bool) -> int:
+    """Delete objects that no row refers to.  While their store is away, they stay for the next run."""
+
+    def collect(tx: Tx, after: int | None, most: int) -> Batch:
+        batch, digests = stored_objects.drop(tx, after, most, before=now - OBJECTS_LIVE)
+        if digests and not dry_run:
+            # before the rows are gone: what would be left without a row, no later run could find
+            objects.delete(digests)
+        return batch
+
+    try:
+        return in_batches(uow, collect, dry_run=dry_run)
+    except ObjectsAwayError:
+        return 0
 
 
 def _reconciliations(uow: UnitOfWork, *, now: datetime, dry_run: bool) -> int:

@@ -9,6 +9,7 @@ from pathlib import Path
 from durable_harness.waiting import wait_for
 
 from app.adapters.upkeep import take_back
+from app.domain.objects import Objects
 from app.services.operations.doctor import CHECKS, Diagnosis, Instruments, examine
 from app.store.core.unit_of_work import UnitOfWork
 from tests.conftest import World
@@ -21,11 +22,12 @@ FLUSH = "SELECT pg_stat_force_next_flush()"
 
 @dataclass
 class Doctor:
-    """Runs single checks on a world.  owner: of the tables; None: the world's own role."""
+    """Runs single checks on a world.  owner: of the tables; None: the world's own role; objects: the store of them."""
 
     world: World
     folder: Path
     owner: UnitOfWork | None = None
+    objects: Objects | None = None
     hears: Callable[[], bool] = field(default=lambda: True)
     migrate: Callable[[], str] = field(default=lambda: "nothing")
 
@@ -52,7 +54,7 @@ class Doctor:
         return Instruments(
             uow=self.world.uow, policy=self.world.policy, actor="test", seconds=SECONDS, folder=self.folder,
             as_owner=lambda: self.owner or self.world.uow, hears=self.hears, take_back=self._take_back,
-            migrate=self.migrate, pause=0,
+            migrate=self.migrate, objects=self.objects, pause=0,
         )  # fmt: skip
 
     def _take_back(self) -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from sqlalchemy import TextClause
 
+from app.domain.objects import Objects
 from app.services.operations.shown_rows import ShownRow
 from app.services.policy import Policy
 from app.store.core.unit_of_work import UnitOfWork
@@ -34,8 +35,8 @@ class Instruments:
     uow: as the application's role; as_owner: opens transactions as the owner of the tables; seconds: time limits of
     jobs by the first part of their queue's name; folder: FAIRLANE_HOME; hears: whether a node here would hear a
     notification; take_back: does once what idle nodes do, False if it is too early for that; migrate: migrates and
-    returns the revision; pause: seconds between two looks at what may be under way, longer than a node needs to notice
-    that another one died.
+    returns the revision; objects: the store of what is not in the database, None if there is none; pause: seconds
+    between two looks at what may be under way, longer than a node needs to notice that another one died.
     """
 
     uow: UnitOfWork
@@ -47,6 +48,7 @@ class Instruments:
     hears: Callable[[], bool]
     take_back: Callable[[], bool]
     migrate: Callable[[], str]
+    objects: Objects | None = None
     pause: float = 4.0
 
     def rows(self, fault: TextClause, **values: object) -> list[ShownRow]:

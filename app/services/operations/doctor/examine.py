@@ -9,7 +9,7 @@ from dataclasses import replace
 from sqlalchemy.exc import DBAPIError
 
 from app.errors import Problem
-from app.services.operations.doctor import holds, hosts, schema, server, tables
+from app.services.operations.doctor import holds, hosts, objects, schema, server, tables
 from app.services.operations.doctor.check import (
     FOUND,
     MENDED,
@@ -27,7 +27,14 @@ from app.store.core.database_errors import code_of
 from app.store.operations import audit_log
 
 #: The schema first: without it the others cannot be run, and with --fix it is there for them.
-CHECKS: tuple[Check, ...] = (*schema.CHECKS, *holds.CHECKS, *hosts.CHECKS, *server.CHECKS, *tables.CHECKS)
+CHECKS: tuple[Check, ...] = (
+    *schema.CHECKS,
+    *holds.CHECKS,
+    *hosts.CHECKS,
+    *server.CHECKS,
+    *tables.CHECKS,
+    *objects.CHECKS,
+)
 
 _CANCELLED, _FORBIDDEN = "57014", "42501"
 #: Undefined table, column, function and schema.
