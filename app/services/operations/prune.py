@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
+from functools import partial
+
+import structlog
+from sqlalchemy.exc import DBAPIError
 
 from app.domain.webhooks import LOG_LIVES
 from app.services.operations.run_in_batches import BatchStep, in_batches, step
+from app.store.core.database_errors import code_of
 from app.store.core.unit_of_work import UnitOfWork
 from app.store.operations import retention, unused_rows
 from app.store.specifications import spec_words
@@ -26,6 +31,10 @@ CODEBASES_LIVE = timedelta(days=91)
 #: Longer than two billing periods, for which a visitor's account is the proof of its bills.
 VISITORS_LIVE = timedelta(days=65)
 RECONCILIATIONS_LIVE = timedelta(days=400)
+#: SQLSTATE of a lock that was not to be had in the time that was given.
+LOCK_NOT_AVAILABLE = "55P03"
+
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +84,37 @@ def prune(uow: UnitOfWork, *, now: datetime, lists_live: timedelta = LISTS_LIVE,
         codebases=dropped(lambda *at: unused_rows.drop_codebases(*at, before=now - CODEBASES_LIVE)),
         visitors=dropped(lambda *at: unused_rows.drop_visitors(*at, before=now - VISITORS_LIVE)),
         reconciliations=_reconciliations(uow, now=now, dry_run=dry_run),
-        webhook_deliveries=dropped(lambda *at: webhook_deliveries.expire(*at, before=now - LOG_LIVES)),
+        webhook_deliveries=_deliveries(uow, now=now, dry_run=dry_run),
     )
+
+
+def _deliveries(uow: UnitOfWork, *, now: datetime, dry_run: bool) -> int:
+    """Drop the months that are over for so long that nobody is shown them, and delete what is in no month's part.
+
+    Returns: how many rows those had, the dropped ones as the last vacuum counted them.
+    """
+    before = now - LOG_LIVES
+    total = _months(uow, now=now, before=before, dry_run=dry_run)
+    with uow.begin() as tx:
+        parts = webhook_deliveries.parts_by_row(tx)
+    for part in parts:
+        expire = partial(webhook_deliveries.expire, part=part, before=before)
+        total += in_batches(uow, expire, dry_run=dry_run)
+    return total
+
+
+def _months(uow: UnitOfWork, *, now: datetime, before: datetime, dry_run: bool) -> int:
+    try:
+        with step(uow, dry_run=dry_run) as tx:
+            done = webhook_deliveries.keep_months(tx, now=now, before=before)
+    except DBAPIError as error:
+        if code_of(error) != LOCK_NOT_AVAILABLE:
+            raise
+        log.warning("months_in_use")  # the next run has two months for it
+        return 0
+    if done.made or done.dropped:
+        log.info("months_kept", made=done.made, dropped=done.dropped)
+    return done.rows
 
 
 def _reconciliations(uow: UnitOfWork, *, now: datetime, dry_run: bool) -> int:
