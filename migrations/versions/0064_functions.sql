@@ -20,8 +20,8 @@ BEGIN
     RETURN NULL;
 END $$;
 
--- The parts of a partitioned table by ranges of time, the newest first.  begins is -infinity for everything before
--- ends.  A default part has no range.  Locks: nothing.
+-- Find the parts of a table that is partitioned by ranges of time.  Returns: each with its range, which begins at
+-- -infinity if it has everything before its end; a default part has none.  Locks: nothing.
 CREATE OR REPLACE FUNCTION partition_bounds(parent regclass, OUT part regclass, OUT begins timestamptz, OUT ends timestamptz)
 RETURNS SETOF record LANGUAGE sql STABLE SET search_path = pg_catalog AS $$
     SELECT c.oid::regclass,
@@ -32,7 +32,6 @@ RETURNS SETOF record LANGUAGE sql STABLE SET search_path = pg_catalog AS $$
       FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
      CROSS JOIN LATERAL (SELECT pg_get_expr(c.relpartbound, c.oid) AS bound) b
      WHERE i.inhparent = parent AND NOT i.inhdetachpending
-     ORDER BY 2 DESC NULLS LAST
 $$;
 
 -- Make the parts of this month and of the two to come, unless any part has some of such a month, and drop those that end

@@ -13,20 +13,21 @@ from migrations import online
 revision = "0064"
 down_revision = "0062"
 
-LOCKS = {"webhook_deliveries": "ACCESS EXCLUSIVE", "webhooks": "SHARE ROW EXCLUSIVE"}
+LOCKS = {"webhook_deliveries": "ACCESS EXCLUSIVE", "webhooks": "ACCESS EXCLUSIVE"}
 ONLINE = {"webhook_deliveries": "two unique indexes, and a check that nothing is of a month to come"}
 
 HERE = Path(__file__).parent
 
 
 def upgrade() -> None:
+    # committed long before the last step: a call of the trigger that waits for that one has the text of its beginning
+    execute("0064_functions.sql")
     execute("0064_bound.sql")
     online.validate("webhook_deliveries", "webhook_deliveries_before")
     online.create_index("webhook_deliveries_before_pkey", "ON webhook_deliveries (id, happened_at)", is_unique=True)
     online.create_index(
         "webhook_deliveries_before_once", "ON webhook_deliveries (webhook_id, event_id, happened_at)", is_unique=True
     )
-    execute("0064_functions.sql")
     execute("0064_partitions.sql")
 
 

@@ -1,7 +1,8 @@
 -- In one moment in which nobody uses the table: its name goes to a partitioned one, of which it becomes the first part.
--- The order of the two locks is that of a worker that delivers.
+-- The order of the two locks is that of a worker that delivers.  The second is as strong because the part takes over the
+-- foreign key of the table, and gives up its own.
 LOCK TABLE webhook_deliveries IN ACCESS EXCLUSIVE MODE;
-LOCK TABLE webhooks IN SHARE ROW EXCLUSIVE MODE;
+LOCK TABLE webhooks IN ACCESS EXCLUSIVE MODE;
 ALTER TABLE webhook_deliveries RENAME TO webhook_deliveries_before;
 ALTER INDEX webhook_deliveries_log RENAME TO webhook_deliveries_before_log;
 ALTER INDEX webhook_deliveries_due RENAME TO webhook_deliveries_before_due;

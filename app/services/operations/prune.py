@@ -6,12 +6,9 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from functools import partial
 
-import structlog
-from sqlalchemy.exc import DBAPIError
-
 from app.domain.webhooks import LOG_LIVES
+from app.services.operations.keep_months import keep_months
 from app.services.operations.run_in_batches import BatchStep, in_batches, step
-from app.store.core.database_errors import code_of
 from app.store.core.unit_of_work import UnitOfWork
 from app.store.operations import retention, unused_rows
 from app.store.specifications import spec_words
@@ -31,10 +28,6 @@ CODEBASES_LIVE = timedelta(days=91)
 #: Longer than two billing periods, for which a visitor's account is the proof of its bills.
 VISITORS_LIVE = timedelta(days=65)
 RECONCILIATIONS_LIVE = timedelta(days=400)
-#: SQLSTATE of a lock that was not to be had in the time that was given.
-LOCK_NOT_AVAILABLE = "55P03"
-
-log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,28 +86,14 @@ def _deliveries(uow: UnitOfWork, *, now: datetime, dry_run: bool) -> int:
 
     Returns: how many rows those had, the dropped ones as the last vacuum counted them.
     """
-    before = now - LOG_LIVES
-    total = _months(uow, now=now, before=before, dry_run=dry_run)
+    before, done = now - LOG_LIVES, keep_months(uow, now=now, dry_run=dry_run)
+    total = done.rows if done else 0
     with uow.begin() as tx:
         parts = webhook_deliveries.parts_by_row(tx)
     for part in parts:
         expire = partial(webhook_deliveries.expire, part=part, before=before)
         total += in_batches(uow, expire, dry_run=dry_run)
     return total
-
-
-def _months(uow: UnitOfWork, *, now: datetime, before: datetime, dry_run: bool) -> int:
-    try:
-        with step(uow, dry_run=dry_run) as tx:
-            done = webhook_deliveries.keep_months(tx, now=now, before=before)
-    except DBAPIError as error:
-        if code_of(error) != LOCK_NOT_AVAILABLE:
-            raise
-        log.warning("months_in_use")  # the next run has two months for it
-        return 0
-    if done.made or done.dropped:
-        log.info("months_kept", made=done.made, dropped=done.dropped)
-    return done.rows
 
 
 def _reconciliations(uow: UnitOfWork, *, now: datetime, dry_run: bool) -> int:
