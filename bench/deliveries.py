@@ -45,12 +45,13 @@ FILL = """
     INSERT INTO users (id, email, created_at)
     SELECT md5('user ' || n)::uuid, n || '@example.org', now() FROM generate_series(1, 1000) n;
     INSERT INTO webhooks (id, user_id, url, description, events, secret, created_at)
-    SELECT md5('hook ' || n)::uuid, md5('user ' || n)::uuid, 'https://example.org/', '', '{{analysis.completed}}', 'x', now()
-      FROM generate_series(1, 1000) n;
+    SELECT md5('hook ' || n)::uuid, md5('user ' || n)::uuid, 'https://example.org/', '', '{{analysis.completed}}', 'x',
+           now() FROM generate_series(1, 1000) n;
     INSERT INTO webhook_deliveries (webhook_id, event_id, job_id, type, happened_at, body, status, attempts,
                                     attempted_at, status_code, latency_ms, answer)
     SELECT md5('hook ' || 1 + (n::bigint * 7919) % 1000)::uuid, -n, gen_random_uuid(), 'analysis.completed',
-           now() - ({rows} - n) * interval '30 days' / {rows}, repeat(md5(n::text), 20), 'delivered', 1, now(), 200, 50, 'ok'
+           now() - ({rows} - n) * interval '30 days' / {rows}, repeat(md5(n::text), 20), 'delivered', 1, now(),
+           200, 50, 'ok'
       FROM generate_series(1, {rows}) n ORDER BY n"""
 HOOK = text("""
     INSERT INTO webhooks (id, user_id, url, description, events, secret, created_at)
@@ -154,9 +155,7 @@ def _dropped(uow: UnitOfWork, now: datetime) -> int:
 def _by_row(uow: UnitOfWork, now: datetime) -> int:
     """The way of before."""
     before = now - timedelta(days=30)
-    return in_batches(
-        uow, lambda *at: webhook_deliveries.expire(*at, part="webhook_deliveries", before=before)
-    )
+    return in_batches(uow, lambda *at: webhook_deliveries.expire(*at, part="webhook_deliveries", before=before))
 
 
 def _beside(what: str, uow: UnitOfWork, work: Callable[[], object]) -> None:
@@ -174,11 +173,11 @@ def _beside(what: str, uow: UnitOfWork, work: Callable[[], object]) -> None:
             over.wait(1)
             over.set()
         accepts, finishes = ([one for each in told for one in each.result()[kind]] for kind in (0, 1))
-    print(
-        f"{what}: {took:.2f} s; {len(accepts)} accepts, median {1000 * median(accepts):.1f} ms, longest {max(accepts):.3f} s;"
-        f" {len(finishes)} finishes, median {1000 * median(finishes):.1f} ms, longest {max(finishes):.3f} s",
-        flush=True,
-    )
+    print(f"{what}: {took:.2f} s; accepts {_waits(accepts)}; finishes {_waits(finishes)}", flush=True)
+
+
+def _waits(seconds: list[float]) -> str:
+    return f"{len(seconds)}, median {1000 * median(seconds):.1f} ms, longest {max(seconds):.3f} s"
 
 
 def _go_on(client: Client, over: Event) -> tuple[list[float], list[float]]:
@@ -221,11 +220,8 @@ def _compare(plain: Client, months: Client, turns: int) -> None:
                     jobs[client] = str(found)
     for name, each in took.items():
         one, other = (sorted(each[client][10:]) for client in (plain, months))
-        print(
-            f"| {name} | {median(one):.2f}, {percentile(one, 0.95):.2f} | {median(other):.2f}, {percentile(other, 0.95):.2f}"
-            f" | {median(other) / median(one):.2f} |",
-            flush=True,
-        )
+        cells = " | ".join(f"{median(took):.2f}, {percentile(took, 0.95):.2f}" for took in (one, other))
+        print(f"| {name} | {cells} | {median(other) / median(one):.2f} |", flush=True)
 
 
 def _read(uow: UnitOfWork, statement: Callable[..., object]) -> object:

@@ -101,11 +101,16 @@ def writing(engine: Engine) -> Iterator[list[Writer]]:
     with ThreadPoolExecutor(WRITERS) as threads:
         done: list[Future[None]] = [threads.submit(writer.run) for writer in writers]
         try:
-            wait_for(lambda: any(one.done() for one in done) or all(one.jobs > 5 for one in writers), "writers to write")
+            wait_for(
+                lambda: any(one.done() for one in done) or all(one.jobs > 5 for one in writers), "writers to write"
+            )
             yield writers
             reached = [one.jobs for one in writers]
             wait_for(
-                lambda: any(one.done() for one in done) or all(a.jobs > b + 5 for a, b in zip(writers, reached, strict=True)),
+                lambda: (
+                    any(one.done() for one in done)
+                    or all(a.jobs > b + 5 for a, b in zip(writers, reached, strict=True))
+                ),
                 "writers to go on",
             )
         finally:
@@ -132,7 +137,9 @@ def test_a_filled_table_gets_its_parts_beside_writers_that_lose_nothing(engine: 
 def test_a_migration_that_was_interrupted_goes_on_where_it_was(engine: Engine) -> None:
     with engine.begin() as connection:
         execute(connection, "0064_bound.sql")
-        connection.execute(text("CREATE UNIQUE INDEX webhook_deliveries_before_pkey ON webhook_deliveries (id, happened_at)"))
+        connection.execute(
+            text("CREATE UNIQUE INDEX webhook_deliveries_before_pkey ON webhook_deliveries (id, happened_at)")
+        )
     migrating.migrate(engine)
     with engine.connect() as connection:
         found = schema_of(connection)
@@ -152,7 +159,9 @@ def test_a_bound_that_has_come_near_is_set_anew(engine: Engine) -> None:
         execute(connection, "0064_bound.sql")
         rule = "SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conname = 'webhook_deliveries_before'"
         said = str(connection.execute(text(rule)).scalar_one())
-        months = "SELECT to_char(date_trunc('month', now(), 'UTC') AT TIME ZONE 'UTC' + interval '2 months', 'YYYY-MM-01')"
+        months = (
+            "SELECT to_char(date_trunc('month', now(), 'UTC') AT TIME ZONE 'UTC' + interval '2 months', 'YYYY-MM-01')"
+        )
         assert str(connection.execute(text(months)).scalar_one()) in said
 
 

@@ -93,7 +93,8 @@ _MONTHS = text("""
     SELECT made, dropped, rows FROM webhook_deliveries_months('webhook_deliveries', :now, :before)""")
 # What was there before the table had parts, and what came when its month had none.
 _BY_ROW = text("""
-    SELECT CAST(part AS text) FROM partition_bounds('webhook_deliveries') WHERE begins IS NULL OR begins = '-infinity'""")
+    SELECT CAST(part AS text) FROM partition_bounds('webhook_deliveries')
+     WHERE begins IS NULL OR begins = '-infinity'""")
 _EXPIRE = """
     WITH next AS MATERIALIZED (
         SELECT id, happened_at FROM {part} WHERE id > :after ORDER BY id LIMIT :most),

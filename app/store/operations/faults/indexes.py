@@ -12,9 +12,7 @@ from sqlalchemy import Connection, text
 
 from app.store.core.session import Session
 
-_LINE = re.compile(
-    r"(CREATE (?:UNIQUE )?INDEX )(\w+)( ON (ONLY )?(\w+) .+?);(?: -- (PRIMARY KEY|UNIQUE)(, newest)?)?"
-)
+_LINE = re.compile(r"(CREATE (?:UNIQUE )?INDEX )(\w+)( ON (ONLY )?(\w+) .+?);(?: -- (PRIMARY KEY|UNIQUE)(, newest)?)?")
 #: Operator classes of this extension are where its operator made it (migrations/versions/0040_search_addresses.py).
 TRIGRAMS, _ITS_CLASS = "pg_trgm", re.compile(r"\b\w+\.(?=gin_trgm_ops\b)")
 # As a session sees them whose search path has the tables; a constraint's index needs the word of its constraint.  Those
@@ -38,8 +36,8 @@ class ExpectedIndex:
     """An index of the schema.
 
     statement: builds it while the table is used; constraint: `PRIMARY KEY` or `UNIQUE` if it belongs to one; is_newest:
-    a key that has to be the newest index of its table (docs/adr/0085); has_parts: its table has parts, each with an index
-    of its own, and cannot be given one while it is used.
+    a key that has to be the newest index of its table (docs/adr/0085); has_parts: its table has parts, each with an
+    index of its own, and cannot be given one while it is used.
     """
 
     name: str
