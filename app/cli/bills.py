@@ -73,22 +73,22 @@ def _plain(value: object) -> object:
 @contextmanager
 def _parquet(path: Path) -> Iterator[_Written]:
     try:
-        import pyarrow as arrow  # noqa: PLC0415 - 60 MB that only this command needs
+        import pyarrow as pa  # noqa: PLC0415 - 60 MB that only this command needs
         from pyarrow import parquet  # noqa: PLC0415
     except ImportError as error:
         raise click.ClickException(
             "Parquet needs pyarrow: pip install 'fairlane[parquet]', or a name in .csv"
         ) from error
-    at = arrow.timestamp("us", tz="UTC")
-    kinds = (arrow.string(), arrow.string(), arrow.int32(), arrow.string(), arrow.string(), at, at)
-    schema = arrow.schema(list(zip(COLUMNS, kinds, strict=True)))
+    at = pa.timestamp("us", tz="UTC")
+    kinds = (pa.string(), pa.string(), pa.int32(), pa.string(), pa.string(), at, at)
+    schema = pa.schema(list(zip(COLUMNS, kinds, strict=True)))
     with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
 
         def write(rows: list[BillRow]) -> None:
             columns = [
-                [None if value is None else str(value) for value in values] if kind == arrow.string() else values
+                [None if value is None else str(value) for value in values] if kind == pa.string() else values
                 for kind, values in zip(kinds, map(list, zip(*rows, strict=True)), strict=True)
             ]
-            writer.write_table(arrow.table(columns, schema=schema))
+            writer.write_table(pa.table(columns, schema=schema))
 
         yield write

@@ -10,8 +10,8 @@ from sqlalchemy import text
 
 from app.store.core.unit_of_work import Tx
 
-# Deleting an account moves the times of its bills to the beginning of their day: without one snapshot, a bill could move
-# from an hour that is still to be read into one that was read.
+# Deleting an account moves the times of its bills to the beginning of their day: without one snapshot, a bill could
+# move from an hour that is still to be read into one that was read.
 _SNAPSHOT = text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
 _OPEN = text("SELECT count(*) FROM quota_reservations WHERE accepted_at < :end")
 _BETWEEN = text("""
