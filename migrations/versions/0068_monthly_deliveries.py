@@ -10,8 +10,8 @@ from alembic import op
 
 from migrations import online
 
-revision = "0064"
-down_revision = "0062"
+revision = "0068"
+down_revision = "0067"
 
 LOCKS = {"webhook_deliveries": "ACCESS EXCLUSIVE", "webhooks": "ACCESS EXCLUSIVE"}
 ONLINE = {"webhook_deliveries": "two unique indexes, and a check that nothing is of a month to come"}
@@ -21,19 +21,19 @@ HERE = Path(__file__).parent
 
 def upgrade() -> None:
     # committed long before the last step: a call of the trigger that waits for that one has the text of its beginning
-    execute("0064_functions.sql")
-    execute("0064_bound.sql")
+    execute("0068_functions.sql")
+    execute("0068_bound.sql")
     online.validate("webhook_deliveries", "webhook_deliveries_before")
     online.create_index("webhook_deliveries_before_pkey", "ON webhook_deliveries (id, happened_at)", is_unique=True)
     online.create_index(
         "webhook_deliveries_before_once", "ON webhook_deliveries (webhook_id, event_id, happened_at)", is_unique=True
     )
-    execute("0064_partitions.sql")
+    execute("0068_partitions.sql")
 
 
 def downgrade() -> None:
-    execute("0064_one_table.sql")
-    execute("0064_functions_before.sql")
+    execute("0068_one_table.sql")
+    execute("0068_functions_before.sql")
 
 
 def execute(name: str) -> None:
