@@ -240,10 +240,9 @@ def busy(databases: Databases) -> Iterator[UnitOfWork]:
 
 #: Index of a part of a table -> that of the table; an empty part may be read in whatever way.
 PARTS = """
-    SELECT i.relname AS name, w.relname AS whole FROM pg_inherits h
-      JOIN pg_class i ON i.oid = h.inhrelid JOIN pg_class w ON w.oid = h.inhparent WHERE i.relkind = 'i'
-    UNION ALL
-    SELECT concat('all of ', relname), NULL FROM pg_class WHERE relispartition AND relkind = 'r' AND reltuples = 0"""
+    SELECT i.relname AS name, inhparent::regclass::text AS whole FROM pg_inherits
+      JOIN pg_class i ON i.oid = inhrelid WHERE i.relkind = 'i'
+    UNION ALL SELECT 'all of ' || relname, NULL FROM pg_class WHERE relispartition AND relkind = 'r' AND reltuples = 0"""
 
 
 def scans_of(uow: UnitOfWork, statement: TextClause, **parameters: object) -> set[str]:
@@ -252,11 +251,9 @@ def scans_of(uow: UnitOfWork, statement: TextClause, **parameters: object) -> se
         explain = text(f"EXPLAIN (FORMAT JSON) {statement.text}")
         given = {name: value for name, value in parameters.items() if f":{name}" in statement.text}
         plan = tx.run(explain, **given).scalar_one()[0]["Plan"]
-        found = {
-            str(node.get("Index Name") or f"all of {node.get('Relation Name')}") for node in nodes(plan) if scans(node)
-        }
+        read = [node.get("Index Name") or f"all of {node.get('Relation Name')}" for node in nodes(plan) if scans(node)]
         parts = {row.name: row.whole for row in tx.run(text(PARTS))}
-    found = {name for one in found if (name := parts.get(one, one))}
+    found = {str(name) for one in read if (name := parts.get(one, one))}
     return found - {"codebases_pkey", "all of codebases", "durable_queue_pkey", "all of durable_queue"}  # joined by key
 
 
