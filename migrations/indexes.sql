@@ -154,10 +154,10 @@ CREATE UNIQUE INDEX user_subscriptions_pkey ON user_subscriptions USING btree (i
 CREATE UNIQUE INDEX users_email ON users USING btree (lower(email));
 CREATE INDEX users_own_slot_limit ON users USING btree (slot_limit DESC, id) WHERE slot_limit IS NOT NULL;
 CREATE UNIQUE INDEX users_pkey ON users USING btree (id); -- PRIMARY KEY
-CREATE INDEX webhook_deliveries_due ON webhook_deliveries USING btree (webhook_id, due_at) WHERE due_at IS NOT NULL;
-CREATE INDEX webhook_deliveries_job ON webhook_deliveries USING btree (job_id);
-CREATE INDEX webhook_deliveries_log ON webhook_deliveries USING btree (webhook_id, id DESC);
-CREATE UNIQUE INDEX webhook_deliveries_once ON webhook_deliveries USING btree (webhook_id, event_id); -- UNIQUE
-CREATE UNIQUE INDEX webhook_deliveries_pkey ON webhook_deliveries USING btree (id); -- PRIMARY KEY
+CREATE INDEX webhook_deliveries_due ON ONLY webhook_deliveries USING btree (webhook_id, due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX webhook_deliveries_job ON ONLY webhook_deliveries USING btree (job_id);
+CREATE INDEX webhook_deliveries_log ON ONLY webhook_deliveries USING btree (webhook_id, id DESC);
+CREATE UNIQUE INDEX webhook_deliveries_once ON ONLY webhook_deliveries USING btree (webhook_id, event_id, happened_at); -- UNIQUE
+CREATE UNIQUE INDEX webhook_deliveries_pkey ON ONLY webhook_deliveries USING btree (id, happened_at); -- PRIMARY KEY
 CREATE INDEX webhooks_of_user ON webhooks USING btree (user_id, created_at);
 CREATE UNIQUE INDEX webhooks_pkey ON webhooks USING btree (id); -- PRIMARY KEY

@@ -42,6 +42,7 @@ COMMANDS = {
     "dead": "dead",
     "schedule": "schedule",
     "audit": "audit",
+    "bills": "bills",
     "doctor": "doctor",
     "backup": "backup",
     "restore": "backup",

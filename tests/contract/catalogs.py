@@ -11,11 +11,12 @@ _COLUMNS = """
       FROM pg_class c
       JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
       LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
-     WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r'"""
+     WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p')"""
 _NAMES = "SELECT attname FROM pg_attribute WHERE attrelid = to_regclass(:table) AND attnum > 0 AND NOT attisdropped"
 _TABLES = """
-    SELECT format('table %s', relname), concat_ws(' ', relpersistence, reloptions::text, obj_description(oid))
-      FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'"""
+    SELECT format('table %s', relname), concat_ws(' ', relpersistence, reloptions::text, obj_description(oid), pg_get_partkeydef(oid),
+                                              pg_get_expr(relpartbound, oid))
+      FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')"""
 _INDEXES = """
     SELECT format('index %s', indexname), indexdef FROM pg_indexes WHERE schemaname = 'public'"""
 _CONSTRAINTS = """

@@ -127,17 +127,27 @@ HARMLESS: dict[str, str] = {
     # docs/adr/0097: releases before move no account
     "rule analyses_one_result is new or another one": "as analyses_one_completed, but for results that moved here",
     "function webhooks_tell(): body changed": "the same deliveries, and those beyond the bound as failed",
+    # in a part for each month: docs/adr/0094
+    "table webhook_deliveries: kind changed": "a table in parts, which takes the same statements",
+    **{
+        f"rule webhook_deliveries.{name} is new or another one": "with the time of what happened, which has only one"
+        for name in ("webhook_deliveries_once", "webhook_deliveries_pkey")
+    },
+    **{
+        f"rule {name} is new or another one": "the index of that rule"
+        for name in ("webhook_deliveries_once", "webhook_deliveries_pkey")
+    },
 }
 
 _TABLES = """
     SELECT relname, relkind::text AS kind FROM pg_class
-     WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'v', 'S')"""
+     WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'v', 'S')"""
 _COLUMNS = """
     SELECT concat(c.relname, '.', a.attname) AS name, c.relname AS relation,
            format_type(a.atttypid, a.atttypmod) AS type, a.attnotnull AS required,
            a.atthasdef OR a.attidentity <> '' AS fills_itself
       FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-     WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'v')"""
+     WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p', 'v')"""
 _FUNCTIONS = r"""
     SELECT oid::regprocedure::text AS name,
            concat(pg_get_function_arguments(oid), ' -> ', pg_get_function_result(oid)) AS signature,

@@ -13,7 +13,7 @@ _LEADING = """
     WITH RECURSIVE found AS (
         SELECT conrelid AS id FROM pg_constraint WHERE contype = 'f' AND confrelid = 'users'::regclass
         UNION SELECT c.conrelid FROM pg_constraint c JOIN found l ON c.confrelid = l.id WHERE c.contype = 'f')
-    SELECT id::regclass::text FROM found"""
+    SELECT id::regclass::text FROM found JOIN pg_class c ON c.oid = id WHERE NOT c.relispartition"""
 _NAMING = """
     SELECT table_name FROM information_schema.columns JOIN information_schema.tables USING (table_schema, table_name)
      WHERE table_schema = 'public' AND column_name = 'user_id' AND table_type = 'BASE TABLE'

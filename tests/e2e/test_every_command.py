@@ -158,6 +158,7 @@ def ended(running: Up) -> object:
 RUNS: dict[str, Callable[[Place], object]] = {
     "alive": alive,
     "audit": plain("audit", "--json"),
+    "bills export": lambda place: place.run("bills", "export", "--month", "2026-01", str(place.nodes.folder / "b.csv")),
     "backup": lambda place: place.run("backup", str(place.nodes.folder / "b.dump")),
     "config": plain("config"),
     "dead": plain("dead"),

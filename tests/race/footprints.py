@@ -71,7 +71,7 @@ class Catalogue:
         """stepped: functions whose statements are stepped one by one, so that the call itself touches nothing."""
         self._watcher, self._stepped = watcher, stepped
         schema = "(SELECT oid FROM pg_namespace WHERE nspname = 'public')"
-        tables = self._ask(f"SELECT relname FROM pg_class WHERE relnamespace = {schema} AND relkind = 'r'")
+        tables = self._ask(f"SELECT relname FROM pg_class WHERE relnamespace = {schema} AND relkind IN ('r', 'p')")
         self._tables = {name for (name,) in tables}
         self._views = {name: (definition, tables) for name, definition, tables in self._ask(_VIEWS)}
         self._bodies = dict(self._ask(f"SELECT proname, prosrc FROM pg_proc WHERE pronamespace = {schema}"))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
+from functools import partial
 
 from app.domain.objects import Objects, ObjectsAwayError
 from app.domain.webhooks import LOG_LIVES
+from app.services.operations.keep_months import keep_months
 from app.services.operations.run_in_batches import BatchStep, in_batches, step
 from app.store.analyses import packed_facts, stored_objects
 from app.store.core.batch import Batch
@@ -91,7 +93,7 @@ def prune(
         codebases=dropped(lambda *at: unused_rows.drop_codebases(*at, before=now - CODEBASES_LIVE)),
         visitors=dropped(lambda *at: unused_rows.drop_visitors(*at, before=now - VISITORS_LIVE)),
         reconciliations=_reconciliations(uow, now=now, dry_run=dry_run),
-        webhook_deliveries=dropped(lambda *at: webhook_deliveries.expire(*at, before=now - LOG_LIVES)),
+        webhook_deliveries=_deliveries(uow, now=now, dry_run=dry_run),
     )
 
 
@@ -109,6 +111,21 @@ def _objects(uow: UnitOfWork, objects: Objects, *, now: datetime, dry_run: bool)
         return in_batches(uow, collect, dry_run=dry_run)
     except ObjectsAwayError:
         return 0
+
+
+def _deliveries(uow: UnitOfWork, *, now: datetime, dry_run: bool) -> int:
+    """Drop the months that are over for so long that nobody is shown them, and delete what is in no month's part.
+
+    Returns: how many rows those had, the dropped ones as the last vacuum counted them.
+    """
+    before, done = now - LOG_LIVES, keep_months(uow, now=now, dry_run=dry_run)
+    total = done.rows if done else 0
+    with uow.begin() as tx:
+        parts = webhook_deliveries.parts_by_row(tx)
+    for part in parts:
+        expire = partial(webhook_deliveries.expire, part=part, before=before)
+        total += in_batches(uow, expire, dry_run=dry_run)
+    return total
 
 
 def _reconciliations(uow: UnitOfWork, *, now: datetime, dry_run: bool) -> int:

@@ -103,9 +103,9 @@ def _next(tx: Tx, webhook_id: UUID, sender: Sender, *, now: datetime) -> tuple[D
         event = event_of(tx, row, sender.policy, now=now)
         if event is not None:
             body = sender.render(event)
-            webhook_deliveries.keep_body(tx, row.id, body)
+            webhook_deliveries.keep_body(tx, row, body)
             return row, body
-        webhook_deliveries.give_up(tx, row.id, "job_deleted")
+        webhook_deliveries.give_up(tx, row, "job_deleted")
     return None
 
 

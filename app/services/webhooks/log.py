@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from app.domain.webhooks import MOST_PENDING, TEST
+from app.domain.webhooks import LOG_LIVES, MOST_PENDING, TEST
 from app.errors import Conflict, Message, NotFound
 from app.services.webhooks import signing
 from app.services.webhooks.dispatch import message
@@ -51,9 +51,10 @@ def deliveries(
     uow: UnitOfWork, user_id: UUID, webhook_id: UUID, *, before: int | None, limit: int
 ) -> tuple[list[LoggedDelivery], int | None]:
     """A page of the log, newest first, and the cursor of the next one.  Raises: NotFound."""
+    since = _since(uow)
     with uow.begin() as tx:
         _must_have(tx, user_id, webhook_id)
-        rows = webhook_deliveries.log(tx, webhook_id, before=before, most=limit + 1)
+        rows = webhook_deliveries.log(tx, webhook_id, since=since, before=before, most=limit + 1)
     following = rows[limit - 1].id if len(rows) > limit else None
     return [_logged(row) for row in rows[:limit]], following
 
@@ -63,10 +64,11 @@ def send_test(uow: UnitOfWork, user_id: UUID, webhook_id: UUID) -> LoggedDeliver
 
     Raises: NotFound, Conflict while the webhook is disabled, a test is pending, or too much is.  Locks: its row.
     """
+    since = _since(uow)
     with uow.begin() as tx:
         _must_take_more(tx, user_id, webhook_id, is_test=True)
         delivery_id = webhook_deliveries.add_test(tx, webhook_id, TEST)
-        return _send(tx, webhook_id, delivery_id)
+        return _send(tx, webhook_id, delivery_id, since=since)
 
 
 def replay(uow: UnitOfWork, user_id: UUID, webhook_id: UUID, delivery_id: int) -> LoggedDelivery:
@@ -74,18 +76,24 @@ def replay(uow: UnitOfWork, user_id: UUID, webhook_id: UUID, delivery_id: int) -
 
     Raises: NotFound, Conflict while the webhook is disabled, or too much is pending.  Locks: the row of the webhook.
     """
+    since = _since(uow)
     with uow.begin() as tx:
-        found = _must_have_delivery(tx, user_id, webhook_id, delivery_id)
+        found = _must_have_delivery(tx, user_id, webhook_id, delivery_id, since=since)
         _must_take_more(tx, user_id, webhook_id, is_test=found.type == TEST, itself=found.due_at is not None)
-        webhook_deliveries.replay(tx, webhook_id, delivery_id)
-        return _send(tx, webhook_id, delivery_id)
+        webhook_deliveries.replay(tx, webhook_id, delivery_id, since=since)
+        return _send(tx, webhook_id, delivery_id, since=since)
 
 
-def _send(tx: Tx, webhook_id: UUID, delivery_id: int) -> LoggedDelivery:
+def _since(uow: UnitOfWork) -> datetime:
+    """From when on events are shown: older ones are gone with their month."""
+    return uow.now() - LOG_LIVES
+
+
+def _send(tx: Tx, webhook_id: UUID, delivery_id: int, *, since: datetime) -> LoggedDelivery:
     """Do not wait for the next beat."""
     with suppress(AlreadyQueuedError), tx.savepoint():
         tx.publish(message(webhook_id))
-    row = webhook_deliveries.find(tx, webhook_id, delivery_id)
+    row = webhook_deliveries.find(tx, webhook_id, delivery_id, since=since)
     if row is None:
         raise NotFound(NO_DELIVERY)
     return _logged(row)
@@ -110,9 +118,9 @@ def _must_take_more(tx: Tx, user_id: UUID, webhook_id: UUID, *, is_test: bool, i
         )
 
 
-def _must_have_delivery(tx: Tx, user_id: UUID, webhook_id: UUID, delivery_id: int) -> LoggedRow:
+def _must_have_delivery(tx: Tx, user_id: UUID, webhook_id: UUID, delivery_id: int, *, since: datetime) -> LoggedRow:
     _must_have(tx, user_id, webhook_id)
-    row = webhook_deliveries.find(tx, webhook_id, delivery_id) if delivery_id <= LARGEST_ID else None
+    row = webhook_deliveries.find(tx, webhook_id, delivery_id, since=since) if delivery_id <= LARGEST_ID else None
     if row is None:
         raise NotFound(NO_DELIVERY)
     return row

@@ -57,7 +57,7 @@ def settle_in(tx: Tx, shape: Shapes, user_id: UUID, taken: Mapping[str, Taken], 
     """
     known_as = put_codebases(tx, shape, taken["codebases"])
     for table in (*reversed(OWN), "analyses", "spec_requests", "spec_documents", "audit_log"):
-        put(tx, shape, table, taken.get(table, NONE), known_as, **_RULES.get(table, {}))
+        put(tx, shape, table, taken.get(table, NONE), known_as, given=None, **_RULES.get(table, {}))
     for table, statement in _GIVE.items():
         tx.run(statement, user_id=user_id, ids=owned[table])
     return known_as

@@ -211,7 +211,7 @@ def put_records(tx: Tx, shape: Shapes, taken: dict[str, Taken], places: Mapping[
     known_as = put_codebases(tx, shape, taken["codebases"])
 
     def add(table: str, *, condition: str = "true", **values: str) -> None:
-        put(tx, shape, table, taken[table], known_as, condition=condition, conflict=_SAME[table], **values)
+        put(tx, shape, table, taken[table], known_as, condition=condition, conflict=_SAME[table], given=None, **values)
 
     # a second result of a commit finds the first one here
     add("analyses", condition="r.duplicate_of IS NULL", duplicate_of=_DUPLICATE)

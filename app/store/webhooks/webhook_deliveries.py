@@ -42,13 +42,16 @@ _NEXT = text(f"""
      WHERE d.webhook_id = :webhook_id AND d.due_at <= {_NOW} AND w.disabled_at IS NULL
        AND coalesce(w.paused_until <= {_NOW}, true)
      ORDER BY d.due_at, d.id LIMIT 1""")
-_KEEP_BODY = text("UPDATE webhook_deliveries SET body = :body WHERE id = :id")
+# One delivery is found with its time, which says in which month's part of the table it is.
+_KEEP_BODY = text("UPDATE webhook_deliveries SET body = :body WHERE id = :id AND happened_at = :happened_at")
 # As the attempt found it: a late worker, or one that was overtaken by a replay, records nothing.
 _RECORD = text("""
     UPDATE webhook_deliveries SET status = :status, due_at = :due_at, attempts = attempts + 1, attempted_at = :now,
            status_code = :status_code, latency_ms = :latency_ms, answer = :answer, fault = :fault
-     WHERE id = :id AND attempts = :attempts AND due_at = :was_due_at""")
-_GIVE_UP = text("UPDATE webhook_deliveries SET status = 'failed', due_at = NULL, fault = :fault WHERE id = :id")
+     WHERE id = :id AND happened_at = :happened_at AND attempts = :attempts AND due_at = :was_due_at""")
+_GIVE_UP = text("""
+    UPDATE webhook_deliveries SET status = 'failed', due_at = NULL, fault = :fault
+     WHERE id = :id AND happened_at = :happened_at""")
 # What its owner sends does not end a rest that failures earned.
 _SOON = "(SELECT greatest(clock_timestamp(), w.paused_until) FROM webhooks w WHERE w.id = :webhook_id)"
 _ADD_TEST = text(f"""
@@ -77,18 +80,28 @@ _WAITING = text(f"""
       FROM since""")
 _LIST = text(f"""
     SELECT {_LOG} FROM webhook_deliveries d
-     WHERE d.webhook_id = :webhook_id AND (CAST(:before AS bigint) IS NULL OR d.id < :before)
+     WHERE d.webhook_id = :webhook_id AND d.happened_at >= :since
+       AND (CAST(:before AS bigint) IS NULL OR d.id < :before)
      ORDER BY d.id DESC LIMIT :most""")
-_FIND = text(f"SELECT {_LOG} FROM webhook_deliveries d WHERE d.webhook_id = :webhook_id AND d.id = :id")
+_FIND = text(f"""
+    SELECT {_LOG} FROM webhook_deliveries d
+     WHERE d.webhook_id = :webhook_id AND d.id = :id AND d.happened_at >= :since""")
 _REPLAY = text(f"""
     UPDATE webhook_deliveries SET status = 'pending', due_at = {_SOON}, attempts = 0
-     WHERE webhook_id = :webhook_id AND id = :id""")
-_EXPIRE = text("""
+     WHERE webhook_id = :webhook_id AND id = :id AND happened_at >= :since""")
+_MONTHS = text("""
+    SELECT made, dropped, rows FROM webhook_deliveries_months('webhook_deliveries', :now, :before)""")
+# What was there before the table had parts, and what came when its month had none.
+_BY_ROW = text("""
+    SELECT CAST(part AS text) FROM partition_bounds('webhook_deliveries')
+     WHERE begins IS NULL OR begins = '-infinity'""")
+_EXPIRE = """
     WITH next AS MATERIALIZED (
-        SELECT id, happened_at FROM webhook_deliveries WHERE id > :after ORDER BY id LIMIT :most),
+        SELECT id, happened_at FROM {part} WHERE id > :after ORDER BY id LIMIT :most),
     gone AS (
-        DELETE FROM webhook_deliveries d USING next n WHERE d.id = n.id AND n.happened_at < :before RETURNING 1)
-    SELECT max(id) AS last, count(*) AS seen, (SELECT count(*) FROM gone) AS rows FROM next""")
+        DELETE FROM {part} d USING next n
+         WHERE d.id = n.id AND d.happened_at = n.happened_at AND n.happened_at < :before RETURNING 1)
+    SELECT max(id) AS last, count(*) AS seen, (SELECT count(*) FROM gone) AS rows FROM next"""
 
 
 class DueRow(NamedTuple):
@@ -153,6 +166,14 @@ class WaitingRow(NamedTuple):
     seconds: float
 
 
+class MonthsRow(NamedTuple):
+    """Parts that were made and dropped, by name.  rows: about how many those had that were dropped."""
+
+    made: list[str]
+    dropped: list[str]
+    rows: int
+
+
 def waiting(tx: Tx, *, most: int) -> WaitingRow:
     """The deliveries of all webhooks that are to be sent, now or later.  most: how many are looked at."""
     return tx.run(_WAITING, most=most).value(WaitingRow)
@@ -168,9 +189,9 @@ def next_of(tx: Tx, webhook_id: UUID) -> DueRow | None:
     return tx.run(_NEXT, webhook_id=webhook_id).value_or_none(DueRow)
 
 
-def keep_body(tx: Tx, delivery_id: int, body: str) -> None:
+def keep_body(tx: Tx, delivery: DueRow, body: str) -> None:
     """Store what all attempts send."""
-    tx.write(_KEEP_BODY, id=delivery_id, body=body)
+    tx.write(_KEEP_BODY, id=delivery.id, happened_at=delivery.happened_at, body=body)
 
 
 def record(
@@ -179,13 +200,13 @@ def record(
 ) -> bool:  # fmt: skip
     """How an attempt ended.  due_at: of the next one.  Returns: False if another worker or a replay was faster."""
     ended = {"status": status, "due_at": due_at, "status_code": status_code, "latency_ms": latency_ms, "now": now}
-    was = {"id": delivery.id, "attempts": delivery.attempts, "was_due_at": delivery.due_at}
-    return tx.run(_RECORD, answer=answer, fault=fault, **ended, **was).rowcount == 1
+    was = {"id": delivery.id, "happened_at": delivery.happened_at, "attempts": delivery.attempts}
+    return tx.run(_RECORD, answer=answer, fault=fault, was_due_at=delivery.due_at, **ended, **was).rowcount == 1
 
 
-def give_up(tx: Tx, delivery_id: int, fault: str) -> None:
+def give_up(tx: Tx, delivery: DueRow, fault: str) -> None:
     """End a delivery of which nothing can be sent."""
-    tx.write(_GIVE_UP, id=delivery_id, fault=fault)
+    tx.write(_GIVE_UP, id=delivery.id, happened_at=delivery.happened_at, fault=fault)
 
 
 def pending(tx: Tx, webhook_id: UUID, kind: str) -> tuple[int, int]:
@@ -203,22 +224,35 @@ def add_test(tx: Tx, webhook_id: UUID, kind: str) -> int:
     return int(tx.run(_ADD_TEST, webhook_id=webhook_id, type=kind).scalar_one())
 
 
-def log(tx: Tx, webhook_id: UUID, *, before: int | None, most: int) -> list[LoggedRow]:
-    """Deliveries, newest first.  before: the last id of the previous page."""
-    return tx.run(_LIST, webhook_id=webhook_id, before=before, most=most).values(LoggedRow)
+def log(tx: Tx, webhook_id: UUID, *, since: datetime, before: int | None, most: int) -> list[LoggedRow]:
+    """Deliveries of events since then, newest first.  before: the last id of the previous page."""
+    return tx.run(_LIST, webhook_id=webhook_id, since=since, before=before, most=most).values(LoggedRow)
 
 
-def find(tx: Tx, webhook_id: UUID, delivery_id: int) -> LoggedRow | None:
-    """Find one delivery of the webhook."""
-    return tx.run(_FIND, webhook_id=webhook_id, id=delivery_id).value_or_none(LoggedRow)
+def find(tx: Tx, webhook_id: UUID, delivery_id: int, *, since: datetime) -> LoggedRow | None:
+    """Find one delivery of the webhook, if its event happened since then."""
+    return tx.run(_FIND, webhook_id=webhook_id, id=delivery_id, since=since).value_or_none(LoggedRow)
 
 
-def replay(tx: Tx, webhook_id: UUID, delivery_id: int) -> bool:
-    """Send a delivery again, with the same id and all attempts.  Returns: False if there is none."""
-    return tx.run(_REPLAY, webhook_id=webhook_id, id=delivery_id).rowcount == 1
+def replay(tx: Tx, webhook_id: UUID, delivery_id: int, *, since: datetime) -> bool:
+    """Send a delivery again, with the same id and all attempts.  Returns: False if there is none since then."""
+    return tx.run(_REPLAY, webhook_id=webhook_id, id=delivery_id, since=since).rowcount == 1
 
 
-def expire(tx: Tx, after: int | None, most: int, *, before: datetime) -> Batch:
-    """Delete deliveries of events before then."""
-    row = tx.run(_EXPIRE, after=after or 0, most=most, before=before).one()
+def keep_months(tx: Tx, *, now: datetime, before: datetime) -> MonthsRow:
+    """Make the parts of the table for the months to come, and drop those of which every event was before then.
+
+    Locks: as the function says (sql/webhooks.sql).  Raises: DBAPIError with SQLSTATE 55P03 if it had to wait.
+    """
+    return tx.run(_MONTHS, now=now, before=before).value(MonthsRow)
+
+
+def parts_by_row(tx: Tx) -> list[str]:
+    """The parts that are no month's, whose rows `expire` deletes one by one."""
+    return list(tx.run(_BY_ROW).scalars())
+
+
+def expire(tx: Tx, after: int | None, most: int, *, part: str, before: datetime) -> Batch:
+    """Delete deliveries of events before then.  part: of `parts_by_row`."""
+    row = tx.run(text(_EXPIRE.format(part=part)), after=after or 0, most=most, before=before).one()
     return Batch(row.last if row.seen == most else None, row.rows)

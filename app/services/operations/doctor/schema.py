@@ -60,6 +60,8 @@ def _build(instruments: Instruments, rows: Sequence[ShownRow]) -> str:
     with upkeep.unhurried(instruments.as_owner().engine) as connection:
         for row in rows:
             name = str(row["index"])
+            if name in wanted and wanted[name].has_parts:
+                raise CannotMendError(f"{name}: its table has parts; build it on each part, then on the table")
             if row["fault"] == MISSING:
                 upkeep.create_index(connection, wanted[name])
             elif row["fault"] in (INVALID, OLDER):

@@ -1,4 +1,4 @@
-"""Dead rows, large indexes and old statistics, and what removes them while the service runs."""
+"""Months without a part, dead rows, large indexes and old statistics, and what mends them while the service runs."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from sqlalchemy import Connection
 
 from app.services.operations.doctor.check import CannotMendError, Check, Instruments
+from app.services.operations.keep_months import keep_months
 from app.services.operations.shown_rows import ShownRow
 from app.store.operations.faults import tables, upkeep
 
@@ -46,7 +47,21 @@ def _analyze(instruments: Instruments, rows: Sequence[ShownRow]) -> str:
     return f"analyzed: {', '.join(_each(instruments, rows, upkeep.analyze, 'table'))}"
 
 
+def _make_months(instruments: Instruments, rows: Sequence[ShownRow]) -> str:  # noqa: ARG001 - of all months
+    if (done := keep_months(instruments.uow, now=instruments.uow.now())) is None:
+        raise CannotMendError("the table is in use for longer than half a second: try it again")
+    return f"made: {', '.join(done.made) or 'nothing'}; dropped: {', '.join(done.dropped) or 'nothing'}"
+
+
 CHECKS = (
+    Check(
+        "months",
+        "the parts of webhook_deliveries for this month and the next one, and whether what was delivered is in them",
+        "No delivery is refused, but those in no month's part are deleted row by row instead of being dropped.",
+        "See in the log whether beat sends `prune` each day, and whether it says `months_in_use`.",
+        lambda instruments: instruments.rows(tables.MONTHS),
+        _make_months,
+    ),
     Check(
         "dead rows",
         "tables of which more than a third is dead rows, which no vacuum removes",

@@ -12,10 +12,11 @@ from sqlalchemy import Connection, text
 
 from app.store.core.session import Session
 
-_LINE = re.compile(r"(CREATE (?:UNIQUE )?INDEX )(\w+)( ON (\w+) .+?);(?: -- (PRIMARY KEY|UNIQUE)(, newest)?)?")
+_LINE = re.compile(r"(CREATE (?:UNIQUE )?INDEX )(\w+)( ON (ONLY )?(\w+) .+?);(?: -- (PRIMARY KEY|UNIQUE)(, newest)?)?")
 #: Operator classes of this extension are where its operator made it (migrations/versions/0040_search_addresses.py).
 TRIGRAMS, _ITS_CLASS = "pg_trgm", re.compile(r"\b\w+\.(?=gin_trgm_ops\b)")
-# As a session sees them whose search path has the tables; a constraint's index needs the word of its constraint.
+# As a session sees them whose search path has the tables; a constraint's index needs the word of its constraint.  Those
+# of the parts of a table come and go with the months.
 _MADE = text("""
     SELECT concat(pg_get_indexdef(x.indexrelid, 0, true), ';',
                   CASE c.contype WHEN 'p' THEN ' -- PRIMARY KEY' WHEN 'u' THEN ' -- UNIQUE' END,
@@ -26,7 +27,7 @@ _MADE = text("""
                        THEN ', newest' END) AS line
       FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid JOIN pg_class t ON t.oid = x.indrelid
       LEFT JOIN pg_constraint c ON c.conindid = x.indexrelid AND c.conrelid = x.indrelid AND c.contype IN ('p', 'u')
-     WHERE i.relnamespace = current_schema()::regnamespace
+     WHERE i.relnamespace = current_schema()::regnamespace AND NOT t.relispartition
      ORDER BY t.relname COLLATE "C", i.relname COLLATE "C" """)
 
 
@@ -35,7 +36,8 @@ class ExpectedIndex:
     """An index of the schema.
 
     statement: builds it while the table is used; constraint: `PRIMARY KEY` or `UNIQUE` if it belongs to one; is_newest:
-    a key that has to be the newest index of its table (docs/adr/0085).
+    a key that has to be the newest index of its table (docs/adr/0085); has_parts: its table has parts, each with an
+    index of its own, and cannot be given one while it is used.
     """
 
     name: str
@@ -43,6 +45,7 @@ class ExpectedIndex:
     statement: str
     constraint: str | None
     is_newest: bool = False
+    has_parts: bool = False
 
 
 @cache
@@ -53,10 +56,11 @@ def expected() -> Mapping[str, ExpectedIndex]:
     indexes = (
         ExpectedIndex(
             one[2],
-            one[4],
-            f"{one[1]}CONCURRENTLY IF NOT EXISTS {one[2]}{one[3]}".replace("%", "%%"),
             one[5],
-            bool(one[6]),
+            f"{one[1]}CONCURRENTLY IF NOT EXISTS {one[2]}{one[3]}".replace("%", "%%"),
+            one[6],
+            bool(one[7]),
+            bool(one[4]),
         )
         for one in found
         if one

@@ -65,6 +65,17 @@ TABLES = text("""
     SELECT relname AS name, pg_has_role(relowner, 'USAGE') AS is_owned FROM pg_class
      WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')""")
 
+# Beat makes each part two months before it is needed.
+MONTHS = text("""
+    SELECT to_char(m.begins AT TIME ZONE 'UTC', 'YYYY-MM') AS month, 'has no part' AS fault,
+           CAST(NULL AS bigint) AS deliveries
+      FROM generate_series(date_trunc('month', now(), 'UTC'), now() + interval '1 month', interval '1 month') m(begins)
+     WHERE NOT EXISTS (SELECT FROM partition_bounds('webhook_deliveries') b
+                        WHERE b.begins < m.begins + interval '1 month' AND b.ends > m.begins)
+    UNION ALL
+    SELECT to_char(happened_at AT TIME ZONE 'UTC', 'YYYY-MM'), 'is in the part for what is in no other', count(*)
+      FROM webhook_deliveries_default GROUP BY 1 ORDER BY 1 LIMIT :most""")
+
 EXTENSIONS = text("""
     SELECT e.extname AS name, quote_ident(n.nspname) AS schema
       FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace""")
