@@ -1,6 +1,6 @@
 """Deliveries to webhooks in months: `PYTHONPATH=tests/harness python -m bench.deliveries HOME [--rows N]`.
 
-HOME keeps a database with N deliveries of the last 30 days, as of before migration 0069.  Printed are the longest waits
+HOME keeps a database with N deliveries of the last 30 days, as of before migration 0065.  Printed are the longest waits
 of accepts and finishes while a copy of it is migrated; what each way costs without and with months, in turns; and what
 it takes to delete N expired deliveries row by row, and to drop their months, beside accepts and finishes.
 """
@@ -40,7 +40,7 @@ from app.web.core.wiring import WebWiring
 from bench.accept.rate import SECRET
 from bench.maintenance.filled import run, used
 
-BEFORE, THREADS = "0068", 2
+BEFORE, THREADS = "0064", 2
 FILL = """
     INSERT INTO users (id, email, created_at)
     SELECT md5('user ' || n)::uuid, n || '@example.org', now() FROM generate_series(1, 1000) n;

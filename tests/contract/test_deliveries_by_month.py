@@ -21,7 +21,7 @@ from tests.contract.conftest import ROOT
 from tests.contract.migrating import migrated_to
 from tests.databases import Databases
 
-BEFORE, ROWS, WRITERS = "0068", 3_000, 3
+BEFORE, ROWS, WRITERS = "0064", 3_000, 3
 VERSIONS = ROOT / "migrations" / "versions"
 FILL = (
     "INSERT INTO users (id, email, created_at) SELECT md5(n::text)::uuid, n || '@example.org', now() FROM generate_series(1, 20) n",
@@ -136,7 +136,7 @@ def test_a_filled_table_gets_its_parts_beside_writers_that_lose_nothing(engine: 
 
 def test_a_migration_that_was_interrupted_goes_on_where_it_was(engine: Engine) -> None:
     with engine.begin() as connection:
-        execute(connection, "0069_bound.sql")
+        execute(connection, "0065_bound.sql")
         connection.execute(
             text("CREATE UNIQUE INDEX webhook_deliveries_before_pkey ON webhook_deliveries (id, happened_at)")
         )
@@ -155,8 +155,8 @@ def test_a_bound_that_has_come_near_is_set_anew(engine: Engine) -> None:
                 ALTER TABLE webhook_deliveries ADD CONSTRAINT webhook_deliveries_before
                 CHECK (happened_at < '2026-01-01 00:00:00+00') NOT VALID""")
         )
-        execute(connection, "0069_bound.sql")
-        execute(connection, "0069_bound.sql")
+        execute(connection, "0065_bound.sql")
+        execute(connection, "0065_bound.sql")
         rule = "SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conname = 'webhook_deliveries_before'"
         said = str(connection.execute(text(rule)).scalar_one())
         months = (

@@ -8,8 +8,8 @@ from alembic import op
 
 from migrations import online
 
-revision = "0068"
-down_revision = "0067"
+revision = "0064"
+down_revision = "0063"
 
 LOCKS = {"last_inventories": "ACCESS EXCLUSIVE"}
 ONLINE = {"last_inventories": "index last_inventories_object"}

@@ -9,7 +9,7 @@ from alembic import op
 
 from migrations import online
 
-revision = "0067"
+revision = "0063"
 down_revision = "0062"
 
 LOCKS = {"analyses": "ACCESS EXCLUSIVE"}
@@ -37,12 +37,12 @@ def upgrade() -> None:
             'of an analysis that came with an account: the result of its commit that was here'""")
     online.create_index("analyses_one_result", f"{_COMMIT} AND duplicate_of IS NULL", is_unique=True)
     online.create_index("analyses_duplicates", "ON analyses (duplicate_of) WHERE duplicate_of IS NOT NULL")
-    op.execute(HERE.joinpath("0067_functions.sql").read_text(encoding="utf-8"))
+    op.execute(HERE.joinpath("0063_functions.sql").read_text(encoding="utf-8"))
     online.drop_index("analyses_one_completed")
 
 
 def downgrade() -> None:
-    op.execute(HERE.joinpath("0067_functions_before.sql").read_text(encoding="utf-8"))
+    op.execute(HERE.joinpath("0063_functions_before.sql").read_text(encoding="utf-8"))
     op.execute(f"CREATE UNIQUE INDEX analyses_one_completed {_COMMIT}")
     op.execute("DROP INDEX analyses_one_result")
     op.execute("ALTER TABLE analyses DROP COLUMN duplicate_of")

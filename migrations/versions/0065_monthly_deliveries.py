@@ -10,8 +10,8 @@ from alembic import op
 
 from migrations import online
 
-revision = "0069"
-down_revision = "0068"
+revision = "0065"
+down_revision = "0064"
 
 LOCKS = {"webhook_deliveries": "ACCESS EXCLUSIVE", "webhooks": "ACCESS EXCLUSIVE"}
 ONLINE = {"webhook_deliveries": "two unique indexes, and a check that nothing is of a month to come"}
@@ -21,19 +21,19 @@ HERE = Path(__file__).parent
 
 def upgrade() -> None:
     # committed long before the last step: a call of the trigger that waits for that one has the text of its beginning
-    execute("0069_functions.sql")
-    execute("0069_bound.sql")
+    execute("0065_functions.sql")
+    execute("0065_bound.sql")
     online.validate("webhook_deliveries", "webhook_deliveries_before")
     online.create_index("webhook_deliveries_before_pkey", "ON webhook_deliveries (id, happened_at)", is_unique=True)
     online.create_index(
         "webhook_deliveries_before_once", "ON webhook_deliveries (webhook_id, event_id, happened_at)", is_unique=True
     )
-    execute("0069_partitions.sql")
+    execute("0065_partitions.sql")
 
 
 def downgrade() -> None:
-    execute("0069_one_table.sql")
-    execute("0069_functions_before.sql")
+    execute("0065_one_table.sql")
+    execute("0065_functions_before.sql")
 
 
 def execute(name: str) -> None:
