@@ -2,127 +2,36 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
 from service_harness.application import Web, csrf, now
 from sqlalchemy import text
-from sqlalchemy.exc import OperationalError
-from werkzeug.test import Client, TestResponse
+from werkzeug.test import TestResponse
 
 from app.domain.plans import Tier
 from app.errors import Conflict
-from app.services.accounts import accounts, sessions
+from app.services.accounts import accounts
 from app.services.cells.find_place import Places
-from app.store.cells import directory
-from app.store.core.unit_of_work import UnitOfWork
-from app.web.cells.applications import joined
-from app.web.cells.router import CellRouter
-from app.web.cells.threads import MOST, SILENT_SECONDS, CellThreads, SilentError
-from app.web.core.auth import SESSION_KEY
 from app.web.core.context import EXTENSION
 from app.web.limits.read_costs import READS
-from tests.conftest import publishing
 from tests.databases import Databases
-from tests.web.apps import APPS
-from tests.web.conftest import wired_for_tests
+from tests.web.joined_cells import Joined, me, two_cells
 
 PASSWORD = "correct horse battery"
 
 
-class From(Client):
-    """A client of an address."""
-
-    def __init__(self, application: Any, address: str) -> None:
-        super().__init__(application)
-        self._environ = {"REMOTE_ADDR": address}
-
-    def open(self, *given: Any, **members: Any) -> TestResponse:
-        return super().open(*given, environ_base=self._environ, **members)
-
-
-@dataclass
-class Joined:
-    """Two cells, a directory, and a router over them."""
-
-    a: Web
-    b: Web
-    directory: UnitOfWork
-    router: CellRouter
-
-    def client(self, address: str = "127.0.0.1") -> Client:
-        return From(self.router, address)
-
-    def browser(self, web: Web, user_id: Any) -> Client:
-        """A browser that is signed in to an account of this cell."""
-        signer: Any = web.app.session_interface.get_signing_serializer(web.app)  # type: ignore[attr-defined]
-        client = self.client()
-        client.set_cookie("fairlane", signer.dumps({SESSION_KEY: session_of(web, user_id)}))
-        return client
-
-    def noted(self, email: str) -> list[Any]:
-        """What the directory knows of the account with this address."""
-        digest = directory.digest_of(email)
-        with self.directory.begin() as tx:
-            return list(tx.run(text("SELECT cell, epoch FROM directory.accounts WHERE address_digest = :d"), d=digest))
-
-    def moved(self, user_id: Any, headers: dict[str, str] | None = None, *, noted: bool) -> None:
-        """The account of `a` lives in `b` now, with all its keys; noted: whether the move has ended in the directory."""
-        tables = ("users", "api_tokens", "sessions")
-        with self.a.uow.begin() as old, self.b.uow.begin() as new, self.directory.begin() as tx:
-            for table in tables:
-                key = "id" if table == "users" else "user_id"
-                for (row,) in old.run(text(f"SELECT to_json(t)::text FROM {table} t WHERE {key} = :id"), id=user_id):
-                    new.run(
-                        text(
-                            f"INSERT INTO {table} SELECT * FROM json_populate_record(NULL::{table}, CAST(:row AS json))"
-                        ),
-                        row=row,
-                    )
-            old.run(text("DELETE FROM users WHERE id = :id"), id=user_id)
-            place = directory.begin_move(tx, user_id, "b")
-            assert place
-            if noted:
-                directory.end_move(tx, place, moved=True)
-
-
 @pytest.fixture(scope="module")
 def cells(databases: Databases) -> Iterator[Joined]:
-    with ExitStack() as stack:
-
-        def web() -> Web:
-            uow = UnitOfWork(stack.enter_context(databases.engine(stack.enter_context(databases.copy()))), publishing())
-            return Web(stack.enter_context(APPS.lent(wired_for_tests(uow, sign_up="open"))), uow)
-
-        engine = stack.enter_context(databases.engine(stack.enter_context(databases.new())))
-        a, b, known = web(), web(), UnitOfWork(engine)
-        with known.begin() as tx:
-            assert directory.create(tx)
-        router = joined({"a": a.app, "b": b.app}, "a", known)
-        yield Joined(a, b, known, router)
+    with two_cells(databases) as made:
+        yield made
 
 
 def requests_of(web: Web, user_id: Any) -> int:
     with web.uow.begin() as tx:
         found = tx.run(text("SELECT count(*) FROM analysis_requests WHERE user_id = :id"), id=user_id)
         return int(found.scalar_one())
-
-
-def session_of(web: Web, user_id: Any) -> str:
-    link = sessions.sign_in_link(web.uow, user_id, actor="test", now=now())
-    secret = sessions.sign_in(web.uow, link, now=now())
-    assert secret
-    return secret
-
-
-def me(client: Client, headers: dict[str, str]) -> TestResponse:
-    return client.get("/api/v1/me", headers=headers)
 
 
 @pytest.mark.parametrize("cell", ["a", "b"])
@@ -221,80 +130,6 @@ def test_what_is_public_is_found_in_another_cell_and_what_is_not_is_not(cells: J
         cells.client().get(f"/api/v1/analyses/{job_id}", headers=headers).status_code for headers in (owner, reader, {})
     ]
     assert answers == [200, 404, 404]
-
-
-def test_only_the_accounts_of_a_cell_that_is_away_wait(cells: Joined) -> None:
-    here, there = cells.a.token(), cells.b.token()
-    unknown = cells.b.token()
-    assert [me(cells.client(), headers).status_code for headers in (here, there)] == [200, 200]
-    with away(cells.b.uow):
-        answers = [me(cells.client(), headers) for headers in (here, there, unknown)]
-    assert [answer.status_code for answer in answers] == [200, 503, 503]
-    assert {answer.headers["Retry-After"] for answer in answers[1:]} == {"2"}
-
-
-def test_a_cell_whose_host_has_vanished_leaves_the_others_threads(cells: Joined) -> None:
-    here, there = cells.a.token(), cells.b.token()
-    assert [me(cells.client(), headers).status_code for headers in (here, there)] == [200, 200]
-    waiting, go_on = threading.Semaphore(0), threading.Event()
-
-    def connect() -> Any:
-        waiting.release()
-        go_on.wait(60)
-        raise OperationalError("connect", {}, Exception("timed out"))
-
-    with pytest.MonkeyPatch.context() as patch, ThreadPoolExecutor(MOST) as pool:
-        patch.setattr(cells.b.uow.engine, "raw_connection", connect)
-        silent = [pool.submit(me, cells.client(), there) for _ in range(MOST)]
-        for _ in silent:
-            assert waiting.acquire(timeout=60)
-        later = cells.router._threads["b"]
-        patch.setattr(later, "clock", lambda: time.monotonic() + SILENT_SECONDS)
-        refused = me(cells.client(), there)
-        assert (refused.status_code, refused.headers["Retry-After"]) == (503, "2")
-        assert "does not answer" in refused.json["detail"]
-        assert me(cells.client(), here).status_code == 200
-        go_on.set()
-        assert {one.result().status_code for one in silent} == {503}
-    assert me(cells.client(), there).status_code == 200
-
-
-def test_a_cell_that_answers_may_hold_more_threads() -> None:
-    now = [0.0]
-    threads = CellThreads(2, lambda: now[0])
-    with threads.one(), threads.one(), threads.one():
-        now[0] = SILENT_SECONDS + 0.1
-        with pytest.raises(SilentError), threads.one():
-            pass
-    with threads.one(), threads.one(), threads.one():
-        pass
-
-
-def test_without_the_directory_those_that_are_remembered_and_visitors_go_on(cells: Joined) -> None:
-    known, unknown = cells.a.token(), cells.a.token()
-    assert me(cells.client(), known).status_code == 200
-    with away(cells.directory):
-        answers = [me(cells.client(), known), me(cells.client(), unknown), cells.client().get("/")]
-    assert [answer.status_code for answer in answers] == [200, 503, 200]
-    assert "looked up" in answers[1].json["detail"]
-
-
-def test_metrics_and_readiness_are_of_the_cell_that_is_named(cells: Joined) -> None:
-    with away(cells.b.uow):
-        answers = [cells.client().get("/readyz", query_string={"cell": cell}).status_code for cell in ("a", "b", "c")]
-    assert answers == [200, 503, 200]
-
-
-@contextmanager
-def away(uow: UnitOfWork) -> Iterator[None]:
-    """No connection to this database can be had."""
-
-    def refuse() -> Any:
-        raise OperationalError("connect", {}, Exception("refused"))
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(uow.engine, "raw_connection", refuse)
-        yield
 
 
 def signed_up(cells: Joined, email: str, address: str = "127.0.0.1") -> TestResponse:
