@@ -127,14 +127,22 @@ def _cells(given: SecretStr) -> SecretStr:
         name, equals, address = word.partition("=")
         if not (equals and CELL_NAME.fullmatch(name)):
             raise ValueError(allowed)
+        if "://" in address.partition("://")[2]:  # separated by commas, perhaps, which may stand between hosts
+            raise ValueError(allowed)
         if name in found:
             raise ValueError(f"the cell {name!r} stands there twice")
         found[name] = _database(SecretStr(address)).get_secret_value()
     if not found:
         raise ValueError(allowed)
-    if len(set(found.values())) < len(found):
+    if len({_database_of(address) for address in found.values()}) < len(found):
         raise ValueError("two cells have the same database")
     return SecretStr(" ".join(f"{name}={address}" for name, address in found.items()))
+
+
+def _database_of(address: str) -> tuple[object, ...]:
+    """What an address leads to, whoever signs in there."""
+    url = _parsed(address)
+    return (url.query.get("host") or url.host, url.query.get("port") or url.port or 5432, url.database)
 
 
 def split_cells(given: SecretStr) -> dict[str, str]:
