@@ -46,11 +46,13 @@ def register(directory_uow: UnitOfWork, uows: Mapping[str, UnitOfWork], cell: st
         other = directory.place_of_address(tx, email)
     if other is None or other.user_id == user_id:
         return other is not None
+    if other.cell not in uows:  # of settings that this process does not have yet, or any more
+        return False
     with uows[other.cell].once() as tx:
         if keys.is_here(tx, other.user_id):
             return False
     with directory_uow.begin() as tx:
-        directory.drop(tx, other.user_id)
+        directory.drop(tx, other)
         return directory.add(tx, user_id, cell, email)
 
 
@@ -71,8 +73,8 @@ def adopt(directory_uow: UnitOfWork, cell: str, uow: UnitOfWork) -> Adopted:
     def drop(tx: Tx, after: UUID | None, most: int) -> Batch:
         noted = directory.accounts_of(tx, cell, after=after or _FIRST, most=most)
         with uow.begin() as asking:
-            gone = [place.user_id for place in noted if not keys.is_here(asking, place.user_id)]
-        found.dropped += sum(directory.drop(tx, user_id) for user_id in gone)
+            gone = [place for place in noted if not keys.is_here(asking, place.user_id)]
+        found.dropped += sum(directory.drop(tx, place) for place in gone)
         return Batch(noted[-1].user_id if noted else None, len(noted))
 
     in_batches(uow, add)

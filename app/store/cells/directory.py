@@ -34,7 +34,8 @@ _FORGET_KEYS = text("""
 # a younger one may be of a sign-up that has not committed in its cell yet; no transaction lasts that long
 _DROP = text("""
     DELETE FROM directory.accounts
-     WHERE user_id = :user_id AND moving_to IS NULL AND noted_at < clock_timestamp() - interval '1 minute'""")
+     WHERE user_id = :user_id AND cell = :cell AND epoch = :epoch AND moving_to IS NULL
+       AND noted_at < clock_timestamp() - interval '1 minute'""")
 _BEGIN_MOVE = text("""
     UPDATE directory.accounts SET moving_to = :to, epoch = epoch + 1
      WHERE user_id = :user_id AND cell <> :to AND moving_to IS NULL
@@ -102,9 +103,12 @@ def forget_keys(tx: Tx, *, age: timedelta, most: int) -> int:
     return tx.run(_FORGET_KEYS, age=age, most=most).rowcount
 
 
-def drop(tx: Tx, user_id: UUID) -> bool:
-    """Remove an account that its cell does not have, unless it is moving or was noted within the last minute."""
-    return tx.run(_DROP, user_id=user_id).rowcount > 0
+def drop(tx: Tx, place: Place) -> bool:
+    """Remove an account that the cell of its place does not have.
+
+    It stays if it is moving, has moved since the place was read, or was noted within the last minute.
+    """
+    return tx.run(_DROP, user_id=place.user_id, cell=place.cell, epoch=place.epoch).rowcount > 0
 
 
 def accounts_of(tx: Tx, cell: str, *, after: UUID, most: int) -> list[Place]:

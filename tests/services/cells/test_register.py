@@ -77,6 +77,30 @@ def test_an_account_that_is_moving_keeps_its_address(known: UnitOfWork, uow: Uni
     assert not register(known, {"a": uow, "b": uow}, "b", uuid4(), ANN)
 
 
+def test_an_account_that_has_moved_since_it_was_looked_up_is_not_given_up(known: UnitOfWork, uow: UnitOfWork) -> None:
+    user_id = uuid4()
+    assert register(known, {"a": uow}, "a", user_id, ANN)
+    older(known)
+    read = place(known, ANN)
+    assert read
+    with known.begin() as tx:  # between the look-up and the question to the cell, which has no such account
+        begun = directory.begin_move(tx, user_id, "b")
+        assert begun
+        directory.end_move(tx, begun, moved=True)
+        assert not directory.drop(tx, read)
+        again = directory.begin_move(tx, user_id, "a")
+        assert again
+        directory.end_move(tx, again, moved=False)
+        assert not directory.drop(tx, Place(user_id, "b", 2))
+    assert place(known, ANN) == Place(user_id, "b", 3)
+
+
+def test_an_address_of_a_cell_that_is_not_in_the_settings_stays_taken(known: UnitOfWork, uow: UnitOfWork) -> None:
+    assert register(known, {"a": uow}, "a", uuid4(), ANN)
+    older(known)
+    assert not register(known, {"b": uow}, "b", uuid4(), ANN)
+
+
 @pytest.mark.parametrize(("moved", "cell"), [(True, "b"), (False, "a")])
 def test_a_move_ends_once(known: UnitOfWork, moved: bool, cell: str) -> None:
     user_id = uuid4()
