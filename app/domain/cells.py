@@ -24,9 +24,9 @@ class Place:
     epoch: int
     moving_to: str | None = None
 
-    def after(self, refused: str) -> str | None:
-        """The cell to ask when `refused` does not know the account; None if that is where it lives."""
-        return self.cell if self.cell != refused else self.moving_to
+    def cells(self) -> tuple[str, ...]:
+        """The cell in which it lives, and that to which a move is under way, as this may have ended already."""
+        return (self.cell,) if self.moving_to is None else (self.cell, self.moving_to)
 
 
 def cell_for(name: str, cells: Collection[str]) -> str:

@@ -119,3 +119,10 @@ def away(uow: UnitOfWork) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(uow.engine, "raw_connection", refuse)
         yield
+
+
+def session_in(web: Web, user_id: Any) -> int:
+    """How many sessions an account has."""
+    with web.uow.begin() as tx:
+        found = tx.run(text("SELECT count(*) FROM sessions WHERE user_id = :id"), id=user_id)
+        return int(found.scalar_one())

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from app.web.cells.threads import MOST, SILENT_SECONDS, CellThreads, SilentError
+from app.services.cells.threads import MOST, SILENT_SECONDS, TRIES, CellThreads, SilentError
 from tests.databases import Databases
 from tests.web.joined_cells import Joined, away, me, two_cells
 
@@ -47,7 +50,7 @@ def test_a_cell_whose_host_has_vanished_leaves_the_others_threads(cells: Joined)
         silent = [pool.submit(me, cells.client(), there) for _ in range(MOST)]
         for _ in silent:
             assert waiting.acquire(timeout=60)
-        later = cells.router._threads["b"]
+        later = cells.router._places.threads["b"]
         patch.setattr(later, "clock", lambda: time.monotonic() + SILENT_SECONDS)
         refused = me(cells.client(), there)
         assert (refused.status_code, refused.headers["Retry-After"]) == (503, "2")
@@ -55,7 +58,54 @@ def test_a_cell_whose_host_has_vanished_leaves_the_others_threads(cells: Joined)
         assert me(cells.client(), here).status_code == 200
         go_on.set()
         assert {one.result().status_code for one in silent} == {503}
+        assert later.is_silent
     assert me(cells.client(), there).status_code == 200
+
+
+def test_requests_that_fail_one_after_the_other_are_no_answers() -> None:
+    """As when they come evenly: ten a second, of which each holds its thread for five seconds and then fails."""
+    now = [0.0]
+    threads, waiting = CellThreads(20, lambda: now[0]), deque[tuple[int, ExitStack]]()
+    held = []
+    for step in range(300):
+        now[0] = step / 10
+        while waiting and waiting[0][0] <= step:
+            with pytest.raises(TimeoutError), waiting.popleft()[1]:
+                raise TimeoutError
+        with suppress(SilentError), ExitStack() as request:
+            request.enter_context(threads.one())
+            waiting.append((step + 50, request.pop_all()))
+        held.append(len(waiting))
+    assert max(held[:50]) == 20
+    assert max(held[100:]) == TRIES
+    for _, request in waiting:
+        request.close()
+    assert not threads.is_silent
+
+
+def test_a_slow_request_beside_others_that_are_answered_makes_no_cell_silent() -> None:
+    now = [0.0]
+    threads = CellThreads(clock=lambda: now[0])
+    with suppress(TimeoutError), threads.one():
+        now[0] = 9.0
+        with threads.one():
+            now[0] = 10.0
+        raise TimeoutError
+    assert not threads.is_silent
+
+
+def test_keys_that_nobody_has_used_wait_for_a_silent_cell_in_few_threads(cells: Joined) -> None:
+    unknown = cells.b.token()
+    cells.router._places.threads["a"].is_silent = True
+    with away(cells.a.uow):
+        answers = [me(cells.client(), unknown), me(cells.client(), {"Authorization": "Bearer fl_nobodys"})]
+        with cells.router._places.threads["a"].one(), cells.router._places.threads["a"].one():
+            cells.router._places.threads["a"]._answered -= 2 * SILENT_SECONDS
+            cells.router._places.threads["a"].is_silent = True
+            answers.append(me(cells.client(), {"Authorization": "Bearer fl_nobodys2"}))
+    assert [answer.status_code for answer in answers] == [200, 503, 503]
+    assert "does not answer" in answers[2].json["detail"]
+    cells.router._places.threads["a"].is_silent = False
 
 
 def test_a_cell_that_answers_may_hold_more_threads() -> None:
@@ -82,3 +132,29 @@ def test_metrics_and_readiness_are_of_the_cell_that_is_named(cells: Joined) -> N
     with away(cells.b.uow):
         answers = [cells.client().get("/readyz", query_string={"cell": cell}).status_code for cell in ("a", "b", "c")]
     assert answers == [200, 503, 200]
+
+
+@pytest.mark.parametrize("cell", ["a", "b"])
+def test_a_web_is_ready_for_a_balancer_while_one_of_its_cells_is(cells: Joined, cell: str) -> None:
+    with away(getattr(cells, cell).uow):
+        assert cells.client().get("/readyz").status_code == 200
+        with away(cells.b.uow if cell == "a" else cells.a.uow):
+            assert cells.client().get("/readyz").status_code == 503
+
+
+def test_what_a_silent_cell_is_asked_for_is_not_answered_by_another(cells: Joined) -> None:
+    threads = cells.router._places.threads["b"]
+    with threads.one(), threads.one():
+        threads.is_silent = True
+        threads._answered -= 2 * SILENT_SECONDS
+        answers = [cells.client().get(path, query_string={"cell": "b"}) for path in ("/readyz", "/metrics")]
+        assert cells.client().get("/healthz").status_code == 200
+    assert [answer.status_code for answer in answers] == [503, 503]
+    assert not threads.is_silent
+
+
+def test_what_does_not_exist_is_said_without_the_directory(cells: Joined) -> None:
+    headers = cells.a.token()
+    assert me(cells.client(), headers).status_code == 200
+    with away(cells.directory):
+        assert cells.client().get(f"/api/v1/analyses/{uuid4()}", headers=headers).status_code == 404

@@ -6,22 +6,38 @@ are asked whose it is.  So nothing has to be written in two databases when a key
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from uuid import UUID
+from datetime import timedelta
 
+import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.domain.cells import Place
 from app.lru_cache import LruCache
+from app.services.accounts import sessions
 from app.services.cells.cells import Cells
 from app.services.cells.register import note
+from app.services.cells.threads import CellThreads, SilentError
+from app.store.accounts.credentials import hashed
 from app.store.cells import directory, keys
 from app.store.cells.keys import PersonRow
 from app.store.core.unit_of_work import Tx
 
-#: Keys whose cell a process remembers, 300 bytes each.
-REMEMBERED = 50_000
+#: Keys whose cell a process remembers, 300 bytes each; and those of nobody, which browsers send with every request
+#: while they keep a session that has ended.
+REMEMBERED, NOBODYS = 50_000, 10_000
+NOBODYS_SECONDS = 10.0
+#: Threads that may wait for the directory, of which each process has fewer connections.
+MOST_AT_DIRECTORY = 8
+#: A session ends after 14 days; a token that is used again after this time is learned again.
+KEPT_KEYS = timedelta(days=30)
+#: Keys that are forgotten for each one that is learned.
+FORGOTTEN = 2
+Whose = Callable[[Tx], PersonRow | None]
+log = structlog.get_logger(__name__)
 
 
 class CellAwayError(Exception):
@@ -32,69 +48,136 @@ class CellAwayError(Exception):
         self.cell = cell
 
 
-@dataclass(frozen=True)
+class DirectoryAwayError(Exception):
+    """The directory does not answer."""
+
+
+@dataclass
 class Places:
     """What a process knows of who lives where.
 
     A key that it remembers is sent to its cell without asking anybody.  If the account has moved meanwhile, that cell
     has no such account any more and refuses it, and `after_refusal` says where it is now.
+
+    threads: those that wait for each cell; clock: seconds that only grow.
     """
 
     cells: Cells
-    _known: LruCache[bytes, tuple[UUID, str]] = field(default_factory=lambda: LruCache(REMEMBERED))
+    clock: Callable[[], float] = time.monotonic
+    threads: dict[str, CellThreads] = field(init=False)
+    at_directory: CellThreads = field(default_factory=lambda: CellThreads(MOST_AT_DIRECTORY))
+    _known: LruCache[bytes, str] = field(default_factory=lambda: LruCache(REMEMBERED))
+    _nobodys: LruCache[bytes, float] = field(default_factory=lambda: LruCache(NOBODYS))
+
+    def __post_init__(self) -> None:
+        self.threads = {cell: CellThreads() for cell in self.cells.uows}
 
     def remembered(self, key: bytes) -> str | None:
         """The cell in which this process found the account of a key, the hash of a secret."""
-        known = self._known.get(key)
-        return known[1] if known else None
+        return self._known.get(key)
 
     def of_key(self, key: bytes) -> str | None:
-        """The cell of the account with this key; None if nobody has it.
-
-        Raises: CellAwayError, SQLAlchemyError if the directory is away.
-        """
-        with self.cells.directory.once() as tx:
+        """The cell of the account with this key; None if nobody has it.  Raises: CellAwayError, DirectoryAwayError."""
+        if (self._nobodys.get(key) or 0.0) > self.clock():
+            return None
+        with self._directory() as tx:
             place = directory.place_of_key(tx, key)
+        place = place or self._found(key)
         if place is None:
-            place = self._ask_all(lambda tx: keys.owner(tx, key))
-            if place is None:
-                return None
-            with self.cells.directory.begin() as tx:
-                directory.learn(tx, key, place.user_id)
-        self._known.keep(key, (place.user_id, place.cell))
-        return place.cell
-
-    def of_address(self, email: str) -> str | None:
-        """The cell of the account with this e-mail address; None if nobody has it.  Raises: as of_key."""
-        with self.cells.directory.once() as tx:
-            place = directory.place_of_address(tx, email)
-        place = place or self._ask_all(lambda tx: keys.person(tx, email))
-        return place.cell if place else None
-
-    def after_refusal(self, key: bytes, refused: str) -> str | None:
-        """The cell to ask when `refused` did not know the key's account; None if the key is good nowhere else.
-
-        Raises: as of_key.
-        """
-        with self.cells.directory.once() as tx:
-            place = directory.place_of_key(tx, key)
-        cell = place.after(refused) if place else None
-        if place and cell:
-            self._known.keep(key, (place.user_id, cell))
+            self._nobodys.keep(key, self.clock() + NOBODYS_SECONDS)
+            return None
+        cell = self._cell(place, lambda tx: keys.owner(tx, key))
+        self._keep(key, cell)
         return cell
 
-    def _ask_all(self, whose: Callable[[Tx], PersonRow | None]) -> Place | None:
-        """Ask each cell, and note an account that the directory does not know.  Raises: CellAwayError."""
-        away = None
-        for cell, uow in self.cells.uows.items():
+    def of_address(self, email: str) -> str | None:
+        """The cell of the account with this e-mail address; None if nobody has it.  Raises: DirectoryAwayError.
+
+        The cells are not asked: an unknown address would take longer than a known one, and wait for one that is away.
+        """
+        with self._directory() as tx:
+            place = directory.place_of_address(tx, email)
+        return self._cell(place, lambda tx: keys.person(tx, email)) if place else None
+
+    def after_refusal(self, key: bytes, refused: Collection[str]) -> str | None:
+        """The cell to ask when `refused` did not know the key's account; None if the key is good nowhere else.
+
+        Raises: DirectoryAwayError.
+        """
+        with self._directory() as tx:
+            place = directory.place_of_key(tx, key)
+        return next((cell for cell in place.cells() if cell not in refused), None) if place else None
+
+    def lives_in(self, key: bytes, cell: str) -> None:
+        """Note which cell has answered for the account of a key."""
+        if self._known.get(key) != cell:
+            self._keep(key, cell)
+
+    def sign_out(self, secret: str, *, but: str) -> None:
+        """End the session of a browser that has begun another one in the cell `but`, if its cell can be reached."""
+        key = hashed(secret)
+        try:
+            cell = self.remembered(key) or self.of_key(key)
+            if cell in self.threads and cell != but:
+                with self.threads[cell].one():
+                    sessions.sign_out(self.cells.uows[cell], secret)
+        except (SQLAlchemyError, SilentError, CellAwayError, DirectoryAwayError) as error:
+            log.warning("session_not_ended", error=type(error).__name__)
+
+    def _keep(self, key: bytes, cell: str) -> None:
+        if cell in self.cells.uows:  # else this process does not know a new cell yet, or an old one any more
+            self._known.keep(key, cell)
+
+    @contextmanager
+    def _directory(self) -> Iterator[Tx]:
+        try:
+            with self.at_directory.one(), self.cells.directory.once() as tx:
+                yield tx
+        except (SQLAlchemyError, SilentError) as error:
+            log.warning("directory_away", error=type(error).__name__)
+            raise DirectoryAwayError from error
+
+    def _found(self, key: bytes) -> Place | None:
+        """Ask each cell, and let the directory know the key.  Raises: CellAwayError.
+
+        One that is silent is asked last.  All but the last one are asked a second time: an account that moves meanwhile
+        may have been nowhere when it was looked for, as it is in its new cell before it leaves the old one.
+        """
+        names, away = sorted(self.threads, key=lambda cell: self.threads[cell].is_silent), list[str]()
+        for cell in [*names, *names[:-1]]:
+            if cell in away:
+                continue
             try:
-                with uow.once() as tx:
-                    found = whose(tx)
-            except SQLAlchemyError:
-                away = cell
+                found = self._asked(cell, lambda tx: keys.owner(tx, key))
+            except (SQLAlchemyError, SilentError):
+                away.append(cell)
                 continue
             if found:
-                return note(self.cells.directory, found.user_id, cell, found.email)
+                return self._learned(key, found, cell)
         if away:
-            raise CellAwayError(away)
+            raise CellAwayError(away[0])
         return None
+
+    def _cell(self, place: Place, whose: Whose) -> str:
+        """Where it lives.  An account may have arrived while the one that it has left is still cleared up."""
+        to = place.moving_to
+        try:
+            return to if to in self.threads and self._asked(to, whose) else place.cell
+        except (SQLAlchemyError, SilentError):
+            return place.cell
+
+    def _asked(self, cell: str, whose: Whose) -> PersonRow | None:
+        with self.threads[cell].one(), self.cells.uows[cell].once() as tx:
+            return whose(tx)
+
+    def _learned(self, key: bytes, found: PersonRow, cell: str) -> Place:
+        """Note a key and its account.  A directory that takes no writes keeps nobody from using the key."""
+        try:
+            place = note(self.cells.directory, found.user_id, cell, found.email)
+            with self.cells.directory.begin() as tx:
+                directory.learn(tx, key, place.user_id)
+                directory.forget_keys(tx, age=KEPT_KEYS, most=FORGOTTEN)
+        except SQLAlchemyError as error:
+            log.warning("key_not_learned", error=type(error).__name__)
+            return Place(found.user_id, cell, 1)
+        return place

@@ -10,7 +10,6 @@ from apiflask import APIFlask
 from pydantic import SecretStr
 
 from app.database import directory_url
-from app.errors import TooManyRequests
 from app.services.accounts.accounts import anonymous_id
 from app.services.cells.cells import Cells
 from app.services.cells.find_place import Places
@@ -18,12 +17,18 @@ from app.services.cells.register import register
 from app.settings import Settings
 from app.store.core.connections import make_engine
 from app.store.core.unit_of_work import UnitOfWork
-from app.web import build, create_app, parts
+from app.web import build, create_app
+from app.web.accounts.github import EXTENSION as GITHUB
+from app.web.accounts.mails import EXTENSION as MAILS
+from app.web.analyses.commit_lookups import EXTENSION as LOOKUPS
+from app.web.cells.credentials import By
 from app.web.cells.router import CellRouter
 from app.web.core.client_addresses import address_of, client_of
 from app.web.core.context import EXTENSION
 from app.web.core.wiring import WebWiring, wire
-from app.web.limits.read_buckets import Buckets
+from app.web.jobs.api import LIVE
+from app.web.jobs.job_streams import Live
+from app.web.limits.read_buckets import Buckets, carries_known
 from app.web.limits.read_costs import READS
 
 if TYPE_CHECKING:
@@ -52,12 +57,13 @@ def routed(own: APIFlask, settings: Settings) -> CellRouter:
 def joined(apps: Mapping[str, APIFlask], own: str, directory: UnitOfWork) -> CellRouter:
     """Join applications by a directory, in which they then note the accounts that are made in them.
 
-    They share what limits reading, which is of a client and not of a cell.
+    They share what a process has one of: all but the database, and who watches the jobs in it.
     """
     cells = Cells(own, {cell: _wired(app).uow for cell, app in apps.items()}, directory)
     for cell, app in apps.items():
         noting = partial(register, cells.directory, cells.uows, cell)
-        app.extensions |= {EXTENSION: _wired(app).registering(noting), READS: apps[own].extensions[READS]}
+        app.extensions |= {EXTENSION: _wired(app).registering(noting)} | _shared(apps[own])
+        app.extensions[LIVE].places = apps[own].extensions[LIVE].places
     settings = _wired(apps[own]).settings
     visitor = partial(client_of, trusts_proxy=settings.trust_proxy)
     may_ask = partial(_may_ask, apps[own].extensions[READS].buckets, _wired(apps[own]))
@@ -70,8 +76,13 @@ def _of_cell(own: APIFlask, settings: Settings, address: str) -> APIFlask:
     others = dict.fromkeys(("database_direct_url", "database_read_url"))
     wired = wire(settings.model_copy(update={**others, "database_url": SecretStr(address)}))
     app = build(wired.settings, _wired(own).secret)
-    app.extensions |= parts(wired)
+    live = Live(wired.uow, wired.policy, places=own.extensions[LIVE].places)
+    app.extensions |= {EXTENSION: wired, LIVE: live} | _shared(own)
     return app
+
+
+def _shared(app: APIFlask) -> dict[str, object]:
+    return {name: app.extensions[name] for name in (READS, LOOKUPS, GITHUB, MAILS)}
 
 
 def _directory(settings: Settings) -> UnitOfWork:
@@ -91,13 +102,17 @@ def _wired(app: APIFlask) -> WebWiring:
     return wired
 
 
-def _may_ask(buckets: Buckets, wired: WebWiring, environ: WSGIEnvironment) -> bool:
-    """Whether a client has neither read too much nor sent many refused credentials (app/web/limits/read_costs.py)."""
+def _may_ask(buckets: Buckets, wired: WebWiring, environ: WSGIEnvironment, by: By) -> None:
+    """Look up what an application would (app/web/limits/read_costs.py).
+
+    Unknown tokens have an end; forms and links count as reads of the address.  A session is signed by us.
+    Raises: TooManyRequests.
+    """
+    if by in {By.NOTHING, By.SESSION}:
+        return
     remote = address_of(environ, trusts_proxy=wired.settings.trust_proxy)
     address = str(anonymous_id(remote, wired.visitors_key))
-    try:
+    if by is not By.TOKEN:
         buckets.require(address)
+    elif not carries_known(buckets, environ):
         buckets.require(f"refused:{address}")
-    except TooManyRequests:
-        return False
-    return True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
 
@@ -12,7 +13,7 @@ from werkzeug.http import parse_cookie
 
 from app.services.accounts.check_caller import TOKEN_PREFIX
 from app.store.accounts.credentials import hashed
-from app.web.core.auth import SESSION_KEY
+from app.web.core.auth import SAFE_METHODS, SESSION_KEY
 from app.web.core.sessions import Sessions
 
 if TYPE_CHECKING:
@@ -21,27 +22,49 @@ if TYPE_CHECKING:
 #: Where somebody gets in by a link or an address, whoever is signed in there.
 BY_LINK = frozenset({"/sign-in", "/reset", "/verify"})
 BY_ADDRESS = frozenset({"/sign-in/password", "/sign-up", "/sign-up/passkey/options", "/forgot"})
+#: Where programs send tokens; a session may read there.  Pages look at nothing but the session.
+API = "/api/"
 FORM = "application/x-www-form-urlencoded"
 LONGEST_FORM = 10_000  # bytes; such a form has an address, a password and two tokens
 
 
+class By(Enum):
+    """What names an account, and with it which limit holds for looking it up."""
+
+    NOTHING = "nothing"
+    TOKEN = "token"  # noqa: S105 - the kind of a credential
+    SESSION = "session"
+    LINK = "link"
+    ADDRESS = "address"
+
+
 @dataclass(frozen=True, slots=True)
 class Presented:
-    """key: the hash of a secret; email: an address.  One of the two, or neither."""
+    """key: the hash of a secret; email: an address; one of the two, or neither.
 
+    before: the secret of the session in which a browser follows a link, or sends an address.
+    """
+
+    by: By = By.NOTHING
     key: bytes | None = None
     email: str | None = None
+    before: str | None = None
 
 
 def presented(app: Flask, environ: WSGIEnvironment) -> Presented:
-    """Read what names the account.  app: of any cell, as all sign sessions alike."""
+    """Read what names the account, as app/web/core/auth.py will.  app: of any cell, as all sign sessions alike."""
     path = environ["PATH_INFO"]
     if path in BY_LINK and (token := _member(environ, "token")):
-        return Presented(key=hashed(token))
+        return Presented(By.LINK, key=hashed(token), before=_session(app, environ))
     if path in BY_ADDRESS and (email := _member(environ, "email")):
-        return Presented(email=email)
-    secret = _bearer(environ) if "HTTP_AUTHORIZATION" in environ else _session(app, environ)
-    return Presented(key=hashed(secret)) if secret else Presented()
+        return Presented(By.ADDRESS, email=email, before=_session(app, environ))
+    if path.startswith(API) and "HTTP_AUTHORIZATION" in environ:
+        token = _bearer(environ)
+        return Presented(By.TOKEN, key=hashed(token)) if token else Presented()
+    if path.startswith(API) and environ["REQUEST_METHOD"] not in SAFE_METHODS:
+        return Presented()
+    secret = _session(app, environ)
+    return Presented(By.SESSION, key=hashed(secret)) if secret else Presented()
 
 
 def _bearer(environ: WSGIEnvironment) -> str | None:

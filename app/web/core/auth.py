@@ -7,18 +7,15 @@ from uuid import UUID
 
 from flask import g, request, session
 
-from app.errors import Forbidden, Message, Unauthenticated, Unavailable
+from app.errors import Forbidden, Message, Unauthenticated
 from app.services.accounts import accounts, check_caller, sessions, tokens
 from app.services.accounts.throttle import charge, throttle
 from app.services.jobs.disclose import Reader
 from app.store.accounts.users import Account
-from app.web.core import rate_limits
+from app.web.core import rate_limits, residence
 from app.web.core.context import utc_now, wired
 
 SESSION_KEY = "secret"
-#: In the environ of a request that was sent to this cell because its account lives here, and of one whose cell cannot
-#: be asked, with the reason (app/web/cells/router.py).
-LIVES_HERE, UNPLACED = "fairlane.lives_here", "fairlane.unplaced"
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 #: Endpoints that are POST because of their body, and change nothing.
 ONLY_ASKING = frozenset({"api.check_quota"})
@@ -58,9 +55,9 @@ class Caller:
 def identify_program() -> None:
     """Runs before each API request.  A session may only read, because a write with only a cookie could be forged.
 
-    Raises: Unauthenticated; Unavailable where nobody knows in which cell the account lives.
+    Raises: Unauthenticated; as residence.require_place.
     """
-    _require_place()
+    residence.require_place()
     header = request.headers.get("Authorization")
     if header is not None:
         g.caller = _by_token(header)
@@ -71,8 +68,8 @@ def identify_program() -> None:
 
 
 def identify_person() -> None:
-    """Runs before each page request.  Raises: Unavailable, as identify_program."""
-    _require_place()
+    """Runs before each page request.  Raises: Unauthenticated where the account lived; as residence.require_place."""
+    residence.require_place()
     g.caller = Caller(_by_session(), _OWN_PAGES)
 
 
@@ -262,6 +259,7 @@ def _by_token(header: str) -> Caller:
         found = tokens.by_token(wired().uow, secret, writes_per_minute=counted, now=utc_now())
     g.counted = counted is not None
     if found is None:
+        residence.found_nobody()
         raise Unauthenticated("This token is unknown, revoked or expired")
     if found.remaining is not None:
         rate_limits.note(rate_limits.WRITES, per_minute, found.remaining)
@@ -280,11 +278,7 @@ def _by_session() -> Account | None:
     secret = own_session()
     idle = wired().settings.session_idle_timeout
     account = sessions.by_session(wired().uow, secret, idle=idle, now=utc_now()) if secret else None
-    if secret and account is None and LIVES_HERE in request.environ:  # it may have moved: the router looks again
+    if secret and account is None and residence.is_sent_here():
+        residence.found_nobody()
         raise Unauthenticated
     return account
-
-
-def _require_place() -> None:
-    if (why := request.environ.get(UNPLACED)) is not None:
-        raise Unavailable(why, retry_after=2)

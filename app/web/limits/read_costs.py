@@ -20,7 +20,7 @@ from app.services.results import outline, read_tests
 from app.services.results.outline import Outline
 from app.store.accounts.users import Account
 from app.store.results.results import TestFilter
-from app.web.core import auth, rate_limits
+from app.web.core import auth, rate_limits, residence
 from app.web.core.context import utc_now, wired
 from app.web.limits import read_buckets
 from app.web.limits.read_buckets import Buckets
@@ -84,6 +84,8 @@ def identify_program() -> None:
     try:
         auth.identify_program()
     except Unauthenticated:
+        if residence.is_sent_here():
+            raise
         read_buckets.found_refused(buckets, secret)
         charge(_refused())
         raise

@@ -13,7 +13,7 @@ from app.errors import InvalidInput, Unauthenticated, Unavailable
 from app.services.operations import readiness
 from app.services.operations.readiness import WRITES
 from app.version import VERSION
-from app.web.core import auth
+from app.web.core import auth, residence
 from app.web.core.context import wired
 from app.web.limits import read_costs
 from app.web.operations.metrics import Of, text_of
@@ -35,6 +35,7 @@ def alive() -> dict[str, str]:
 @health.get("/readyz")
 def ready() -> dict[str, Any]:
     """Check that what this process needs is available: database, schema, queues; with `writes=1`, also for writes."""
+    residence.require_place()
     checks = readiness.readiness(wired().uow)
     needed = checks.keys() if _asks_for_writes() else checks.keys() - {WRITES}
     faults = [f"{name}: {word}" for name, word in checks.items() if name in needed and word != "ok"]
@@ -49,6 +50,7 @@ def ready() -> dict[str, Any]:
 @health.get("/metrics")
 def metrics() -> Response:
     """Metrics of this instance, of the whole service, or of both."""
+    residence.require_place()
     check_scraper()
     return Response(text_of(_asked_of(), wired().uow, wired().policy), content_type=CONTENT_TYPE_LATEST)
 
