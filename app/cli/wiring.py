@@ -21,7 +21,7 @@ from app import embedded, home
 from app.adapters.cell_databases import cells_of
 from app.database import database_url, directory_url, owner_url
 from app.services.cells.cells import Cells
-from app.services.cells.register import register
+from app.services.cells.register import register, unregister
 from app.services.policy import Policy
 from app.settings import Settings, load, secrets
 from app.store.cells import directory
@@ -41,7 +41,11 @@ def open_database() -> UnitOfWork:
     if settings.cell is None:
         return uow
     cells = cells_of(settings, uow, APPLICATION_NAME)
-    return replace(uow, register=partial(register, cells.directory, cells.uows, settings.cell))
+    return replace(
+        uow,
+        register=partial(register, cells.directory, cells.uows, settings.cell),
+        unregister=partial(unregister, cells.directory, settings.cell),
+    )
 
 
 def publishing(uow: UnitOfWork) -> UnitOfWork:

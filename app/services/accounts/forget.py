@@ -52,6 +52,7 @@ def forget(uow: UnitOfWork, user_id: UUID, *, actor: str, now: datetime) -> Forg
     left = in_batches(uow, leave)
     bills = in_batches(uow, lambda tx, _, most: personal_data.leave_bills(tx, user_id, most))
     cancelled, stopping = _end(uow, user_id, jobs, actor=actor, now=now)
+    uow.unregister(user_id)
     jobs |= cancelled
     each(uow, sorted(jobs), lambda tx, some: retention.drop_jobs_of(tx, some, now=now))
     each(uow, sorted(codebases), lambda tx, some: unused_rows.drop_codebases_of(tx, some, before=now))

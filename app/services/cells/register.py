@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from uuid import UUID
 
+import structlog
+from sqlalchemy.exc import SQLAlchemyError
+
 from app.domain.cells import Place
 from app.services.operations.run_in_batches import in_batches
 from app.store.cells import directory, keys
@@ -13,6 +16,7 @@ from app.store.core.batch import Batch
 from app.store.core.unit_of_work import Tx, UnitOfWork
 
 _FIRST = UUID(int=0)
+log = structlog.get_logger(__name__)
 
 
 @dataclass
@@ -54,6 +58,15 @@ def register(directory_uow: UnitOfWork, uows: Mapping[str, UnitOfWork], cell: st
     with directory_uow.begin() as tx:
         directory.drop(tx, other)
         return directory.add(tx, user_id, cell, email)
+
+
+def unregister(directory_uow: UnitOfWork, cell: str, user_id: UUID) -> None:
+    """Remove an account that the cell has deleted.  If the directory is away, the next `adopt` removes it."""
+    try:
+        with directory_uow.begin() as tx:
+            directory.remove(tx, user_id, cell)
+    except SQLAlchemyError as error:
+        log.warning("account_left_in_directory", user_id=str(user_id), error=type(error).__name__)
 
 
 def adopt(directory_uow: UnitOfWork, cell: str, uow: UnitOfWork) -> Adopted:

@@ -36,6 +36,7 @@ _DROP = text("""
     DELETE FROM directory.accounts
      WHERE user_id = :user_id AND cell = :cell AND epoch = :epoch AND moving_to IS NULL
        AND noted_at < clock_timestamp() - interval '1 minute'""")
+_REMOVE = text("DELETE FROM directory.accounts WHERE user_id = :user_id AND cell = :cell AND moving_to IS NULL")
 _BEGIN_MOVE = text("""
     UPDATE directory.accounts SET moving_to = :to, epoch = epoch + 1
      WHERE user_id = :user_id AND cell <> :to AND moving_to IS NULL
@@ -109,6 +110,11 @@ def drop(tx: Tx, place: Place) -> bool:
     It stays if it is moving, has moved since the place was read, or was noted within the last minute.
     """
     return tx.run(_DROP, user_id=place.user_id, cell=place.cell, epoch=place.epoch).rowcount > 0
+
+
+def remove(tx: Tx, user_id: UUID, cell: str) -> None:
+    """Remove an account that its cell has deleted, with its keys; nothing if it is moving or lives elsewhere."""
+    tx.write(_REMOVE, user_id=user_id, cell=cell)
 
 
 def accounts_of(tx: Tx, cell: str, *, after: UUID, most: int) -> list[Place]:

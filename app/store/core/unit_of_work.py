@@ -97,6 +97,18 @@ def no_register(user_id: UUID, email: str) -> bool:  # noqa: ARG001 - the protoc
     return True
 
 
+class Unregister(Protocol):
+    """Takes back what `Register` has noted."""
+
+    def __call__(self, user_id: UUID) -> None:
+        """Forget an account that has been deleted; a failure is only logged."""
+        ...
+
+
+def no_unregister(user_id: UUID) -> None:
+    """Forget nothing: nothing was registered."""
+
+
 def no_publish(connection: Session, messages: Sequence[JobMessage]) -> None:  # noqa: ARG001 - the protocol's
     """Refuse to publish, in processes that never enqueue."""
     raise RuntimeError(f"this process may not publish {[message.task for message in messages]}")
@@ -163,6 +175,7 @@ class UnitOfWork:
     pipelined: bool = True
     first: frozenset[UUID] = frozenset()
     register: Register = no_register
+    unregister: Unregister = no_unregister
     replica: Replica | None = None
 
     @contextmanager

@@ -13,7 +13,7 @@ from app.database import directory_url
 from app.services.accounts.accounts import anonymous_id
 from app.services.cells.cells import Cells
 from app.services.cells.find_place import Places
-from app.services.cells.register import register
+from app.services.cells.register import register, unregister
 from app.settings import Settings
 from app.store.core.connections import make_engine
 from app.store.core.unit_of_work import UnitOfWork
@@ -62,7 +62,8 @@ def joined(apps: Mapping[str, APIFlask], own: str, directory: UnitOfWork) -> Cel
     cells = Cells(own, {cell: _wired(app).uow for cell, app in apps.items()}, directory)
     for cell, app in apps.items():
         noting = partial(register, cells.directory, cells.uows, cell)
-        app.extensions |= {EXTENSION: _wired(app).registering(noting)} | _shared(apps[own])
+        forgetting = partial(unregister, cells.directory, cell)
+        app.extensions |= {EXTENSION: _wired(app).registering(noting, forgetting)} | _shared(apps[own])
         app.extensions[LIVE].places = apps[own].extensions[LIVE].places
     settings = _wired(apps[own]).settings
     visitor = partial(client_of, trusts_proxy=settings.trust_proxy)

@@ -23,7 +23,7 @@ from app.services.webhooks.webhooks import Where
 from app.settings import Settings, load
 from app.store.core import host_settings
 from app.store.core.connections import make_engine
-from app.store.core.unit_of_work import Register, UnitOfWork
+from app.store.core.unit_of_work import Register, UnitOfWork, Unregister
 
 #: (repository, ref, commit) -> (commit, name of the ref).  Raises as git_sources.resolve_commit.
 Resolve = Callable[[Repository, str | None, str | None], tuple[str, str | None]]
@@ -52,9 +52,9 @@ class WebWiring:
     secret: str = field(repr=False)
     branches: Branches = no_branches
 
-    def registering(self, register: Register) -> WebWiring:
+    def registering(self, register: Register, unregister: Unregister) -> WebWiring:
         """Wire the same, with a directory that accounts are noted in."""
-        return replace(self, uow=replace(self.uow, register=register))
+        return replace(self, uow=replace(self.uow, register=register, unregister=unregister))
 
     @property
     def keyring(self) -> Keyring:

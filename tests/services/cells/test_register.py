@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from uuid import uuid4
 
 import pytest
 from sqlalchemy import text
 
 from app.domain.cells import Place, cell_for
+from app.services.accounts.forget import forget
 from app.services.cells.register import Adopted, adopt, register
+from app.services.cells.register import unregister as remove_account
 from app.store.accounts import users
 from app.store.cells import directory
 from app.store.core.unit_of_work import UnitOfWork
@@ -93,6 +97,23 @@ def test_an_account_that_has_moved_since_it_was_looked_up_is_not_given_up(known:
         directory.end_move(tx, again, moved=False)
         assert not directory.drop(tx, Place(user_id, "b", 2))
     assert place(known, ANN) == Place(user_id, "b", 3)
+
+
+def test_a_deleted_account_leaves_its_address_at_once(known: UnitOfWork, uow: UnitOfWork) -> None:
+    user_id = uuid4()
+    unregister = partial(remove_account, known, "a")
+    with uow.begin() as tx:
+        users.add(tx, user_id, email=ANN, now=NOW)
+        assert register(known, {"a": uow}, "a", user_id, ANN)
+    with known.begin() as tx:
+        directory.learn(tx, b"key", user_id)
+    remove_account(known, "b", user_id)
+    assert place(known, ANN) == Place(user_id, "a", 1)
+    forget(replace(uow, unregister=unregister), user_id, actor="test", now=NOW)
+    assert place(known, ANN) is None
+    with known.once() as tx:
+        assert directory.place_of_key(tx, b"key") is None
+    assert register(known, {"a": uow}, "a", uuid4(), ANN)
 
 
 def test_an_address_of_a_cell_that_is_not_in_the_settings_stays_taken(known: UnitOfWork, uow: UnitOfWork) -> None:
