@@ -1,0 +1,116 @@
+"""A cell whose host has vanished, before a real web: the accounts of the other cell get their answers."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing, contextmanager, suppress
+from pathlib import Path
+
+import psycopg2
+import pytest
+from durable_harness.postgres import PostgresServer
+
+from tests.e2e.test_cells import Operator
+from tests.web.serving import ask, serving
+
+#: Requests for the silent cell, and how many begin in a second: with five seconds for each, all threads would wait.
+REQUESTS, RATE = 240, 16.0
+#: Far below what they would wait for: 240 requests of five seconds in 32 threads.
+SOON = 10.0
+NOBODY = {"Authorization": "Bearer fl_nobody"}
+
+
+class Line:
+    """Passes connections on to a server, until its host vanishes: then it takes them and says nothing."""
+
+    def __init__(self, port: int) -> None:
+        self._server, self._open = port, list[socket.socket]()
+        self._listening = socket.create_server(("127.0.0.1", 0), backlog=512)
+        self.port: int = self._listening.getsockname()[1]
+        self._is_silent = False
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def vanish(self) -> None:
+        self._is_silent = True
+        for one in self._open:
+            with suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        self._listening.close()
+        for one in self._open:
+            one.close()
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                taken, _ = self._listening.accept()
+                self._open.append(taken)
+                if not self._is_silent:
+                    server = socket.create_connection(("127.0.0.1", self._server))
+                    self._open.append(server)
+                    for ends in ((taken, server), (server, taken)):
+                        threading.Thread(target=_pass_on, args=ends, daemon=True).start()
+
+
+def _pass_on(source: socket.socket, target: socket.socket) -> None:
+    with suppress(OSError):
+        while data := source.recv(65536):
+            target.sendall(data)
+        target.shutdown(socket.SHUT_WR)
+
+
+@contextmanager
+def two_cells(folder: Path) -> Iterator[tuple[Operator, Line]]:
+    with ExitStack() as stack:
+        server = PostgresServer()
+        stack.callback(server.remove)
+        server.start()
+        with closing(psycopg2.connect(server.url())) as connection:
+            connection.autocommit = True
+            connection.cursor().execute("CREATE DATABASE eu2")
+        line = Line(server.port)
+        stack.callback(line.close)
+        there = server.url("eu2").replace(f":{server.port}/", f":{line.port}/")
+        yield Operator(folder, {"eu1": server.url(), "eu2": there}), line
+
+
+def timed(port: int, headers: dict[str, str]) -> tuple[int, float]:
+    began = time.monotonic()
+    status, _ = ask(port, "GET", "/api/v1/me", **headers)
+    return status, time.monotonic() - began
+
+
+@pytest.mark.proof
+def test_a_host_that_has_vanished_leaves_the_others_their_threads(tmp_path: Path) -> None:
+    with two_cells(tmp_path) as (operator, line):
+        for cell in operator.cells:
+            operator.run(cell, "migrate")
+        here, there = (operator.token(cell, f"{cell}@example.org") for cell in ("eu1", "eu2"))
+        made = operator.run("eu1", "token", "add", "eu1@example.org", "--json")
+        unknown = {"Authorization": f"Bearer {json.loads(made)['token']}"}
+        with serving(operator.cells["eu1"], tmp_path, **operator.settings) as port:
+            assert [timed(port, who)[0] for who in (here, there)] == [200, 200]
+            line.vanish()
+            with ThreadPoolExecutor(REQUESTS) as pool:
+                begun, silent, answers = time.monotonic(), [], []
+                while len(silent) < REQUESTS:
+                    silent.append(pool.submit(timed, port, there if len(silent) % 3 else NOBODY))
+                    if len(silent) % 8 == 0:
+                        answers.append(timed(port, here))
+                    time.sleep(max(0.0, begun + len(silent) / RATE - time.monotonic()))  # the load's own pace
+                new = timed(port, unknown)
+                refused = [one.result() for one in silent]
+        assert {status for status, _ in answers} == {200}
+        assert new[0] == 200
+        assert {status for status, _ in refused} == {503}
+        assert max(seconds for _, seconds in [*answers, new]) < SOON, sorted(seconds for _, seconds in answers)
+        seconds = sorted(seconds for _, seconds in answers)
+        print(
+            f"\nothers: median {seconds[len(seconds) // 2]:.3f} s, longest {seconds[-1]:.3f} s; a new key {new[1]:.3f} s"
+        )
