@@ -81,6 +81,8 @@ def test_an_operator_divides_accounts_among_two_databases(operator: Operator, tm
     assert "no account for carl@example.org" in operator.run(
         "eu1", "cell", "move", "carl@example.org", "--to", "eu2", code=1
     )
+    for arguments in (["adopt", "us"], ["adopt", "EU1"]):
+        assert "is no cell; expected one of eu1, eu2" in operator.run("eu1", "cell", *arguments, code=1)
     assert operator.run("eu1", "cell", "settle") == ""
     assert json.loads(operator.run("eu1", "cell", "list", "--json")) == [
         {"cell": "eu1", "accounts": 0, "moving": 0},

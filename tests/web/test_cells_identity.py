@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import urlencode
 from uuid import uuid4
 
 import pytest
 from service_harness.application import csrf, now
 from sqlalchemy import text
 
-from app.services.accounts import sessions
+from app.services.accounts import passwords, sessions
 from app.store.cells import directory
 from app.web.core.context import EXTENSION
 from app.web.limits import read_buckets
@@ -131,6 +132,33 @@ def test_signing_in_to_another_account_ends_the_session_of_another_cell(cells: J
     assert browser.post("/sign-in", data=form).status_code == 303
     assert second.email in browser.get("/account").text
     assert session_in(cells.a, first.user_id) == 0
+
+
+def test_signing_up_ends_the_session_of_another_cell(cells: Joined) -> None:
+    account = cells.a.user()
+    browser = cells.browser(cells.a, account.user_id)
+    browser._environ = next(at for n in range(30) if cells.router._visitors(at := from_(f"198.51.100.{n}")) == "b")  # type: ignore[attr-defined]
+    form = {"csrf_token": csrf(browser.get("/sign-up")), "email": "another@example.org", "password": "correct horse 1"}
+    assert browser.post("/sign-up", data=form).status_code == 303
+    assert "another@example.org" in browser.get("/account").text
+    assert session_in(cells.a, account.user_id) == 0
+
+
+@pytest.mark.parametrize("cell", ["a", "b"])
+@pytest.mark.parametrize(
+    "content_type", ["multipart/form-data", "Application/X-WWW-Form-URLencoded; charset=utf-8", None]
+)
+def test_a_form_is_read_as_the_application_reads_it(cells: Joined, cell: str, content_type: str | None) -> None:
+    web = getattr(cells, cell)
+    account, client = web.user(), cells.client()
+    passwords.replace(web.uow, account.email, "correct horse 1", actor="test", now=now())
+    me(client, web.token(account.user_id))  # from now on the directory knows the account
+    typed = {"email": f"  {account.email.upper()} ", "password": "correct horse 1"}
+    form = {"csrf_token": csrf(client.get("/sign-in")), **typed}
+    data = urlencode(form) if content_type and "URLencoded" in content_type else form
+    answer = client.post("/sign-in/password?email=nobody@example.org", data=data, content_type=content_type)
+    assert answer.status_code == 303
+    assert account.email in client.get("/account").text
 
 
 def test_a_cell_that_is_away_keeps_nobody_from_signing_up_in_another(cells: Joined) -> None:

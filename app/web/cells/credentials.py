@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from io import BytesIO
 from typing import TYPE_CHECKING
-from urllib.parse import parse_qs
 
 from flask import Flask
 from itsdangerous import BadSignature
 from werkzeug.http import parse_cookie
+from werkzeug.wrappers import Request
 
 from app.services.accounts.check_caller import TOKEN_PREFIX
 from app.store.accounts.credentials import hashed
@@ -24,7 +25,6 @@ BY_LINK = frozenset({"/sign-in", "/reset", "/verify"})
 BY_ADDRESS = frozenset({"/sign-in/password", "/sign-up", "/sign-up/passkey/options", "/forgot"})
 #: Where programs send tokens; a session may read there.  Pages look at nothing but the session.
 API = "/api/"
-FORM = "application/x-www-form-urlencoded"
 LONGEST_FORM = 10_000  # bytes; such a form has an address, a password and two tokens
 
 
@@ -90,11 +90,11 @@ def _session(app: Flask, environ: WSGIEnvironment) -> str | None:
 
 
 def _member(environ: WSGIEnvironment, name: str) -> str | None:
-    """A member of the query, or of a short form, whose body is left as it was."""
-    said = environ.get("QUERY_STRING", "")
-    if environ["REQUEST_METHOD"] == "POST" and environ.get("CONTENT_TYPE", "").partition(";")[0].strip() == FORM:
-        body = environ["wsgi.input"]
-        said = body.read(LONGEST_FORM).decode("utf-8", "replace")
-        body.seek(0)
-    found = parse_qs(said).get(name)
-    return found[0].strip() if found else None
+    """A member of the query, or of a short form, read as Flask does; the body is left as it was."""
+    body = environ["wsgi.input"]
+    short = body.read(LONGEST_FORM)
+    body.seek(0)
+    copy = environ | {"wsgi.input": BytesIO(short), "CONTENT_LENGTH": str(len(short))}
+    request = Request(copy, populate_request=False)
+    given = request.form if request.method == "POST" else request.args
+    return given.get(name, "").strip() or None

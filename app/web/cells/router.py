@@ -104,9 +104,11 @@ class CellRouter:
         try:
             cell = self._cell_of(who, environ)
             if cell is None:
-                return self._elsewhere(self._visitors(environ), environ)
-            is_followed = who.by in {By.TOKEN, By.SESSION}  # a link is looked up each time
-            answer = self._follow(who.key, cell, environ) if who.key and is_followed else self._ask(cell, environ)
+                answer = self._elsewhere(cell := self._visitors(environ), environ)
+            elif who.key and who.by is not By.LINK:
+                answer = self._follow(who.key, cell, environ)
+            else:  # a link is looked up each time
+                answer = self._ask(cell, environ)
         except CellAwayError as away:
             return self._ask(away.cell, environ)  # its application says that its database is away
         except DirectoryAwayError:

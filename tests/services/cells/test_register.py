@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
-from contextlib import ExitStack
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -13,11 +15,14 @@ import pytest
 from sqlalchemy import text
 
 from app.domain.cells import Place, cell_for
+from app.domain.plans import Tier
+from app.errors import Conflict
+from app.services.accounts import accounts
 from app.services.accounts.forget import forget
 from app.services.cells.register import Adopted, adopt, register
 from app.services.cells.register import unregister as remove_account
 from app.store.accounts import users
-from app.store.cells import directory
+from app.store.cells import directory, keys
 from app.store.core.unit_of_work import UnitOfWork
 from tests.conftest import NOW
 from tests.databases import Databases
@@ -69,6 +74,38 @@ def test_an_account_that_was_never_made_keeps_its_address_for_a_minute(known: Un
     older(known)
     assert register(known, {"a": uow}, "b", second, ANN)
     assert place(known, ANN) == Place(second, "b", 1)
+
+
+@pytest.mark.parametrize("orphaned", [False, True])
+def test_of_many_who_want_an_address_at_once_one_gets_it(
+    known: UnitOfWork, uow: UnitOfWork, databases: Databases, orphaned: bool
+) -> None:
+    """orphaned: a process has died between the two commits of an account, more than a minute ago."""
+    with ExitStack() as stack:
+        other = UnitOfWork(stack.enter_context(databases.engine(stack.enter_context(databases.copy()))))
+        cells = {"a": uow, "b": other}
+        together = threading.Barrier(8)
+
+        def sign_up(n: int, email: str) -> bool:
+            cell = "ab"[n % 2]
+            own = replace(cells[cell], register=partial(register, known, cells, cell))
+            together.wait(60)
+            with suppress(Conflict):
+                accounts.add_user(own, email, tier=Tier.FREE, actor="test", now=NOW)
+                return True
+            return False
+
+        pool = stack.enter_context(ThreadPoolExecutor(8))
+        for each in range(10):
+            email = f"u{each}@example.org"
+            if orphaned:
+                assert register(known, cells, "ab"[each % 2], uuid4(), email)
+                older(known)
+            assert sum(pool.map(sign_up, range(8), [email] * 8)) == 1
+            found = place(known, email)
+            assert found
+            with cells[found.cell].begin() as tx:
+                assert keys.is_here(tx, found.user_id)
 
 
 def test_an_account_that_is_moving_keeps_its_address(known: UnitOfWork, uow: UnitOfWork) -> None:
