@@ -93,6 +93,18 @@ def test_an_account_that_begins_to_move_is_not_refused_for_what_does_not_exist(c
     assert read_buckets.is_known(cells.a.app.extensions[READS].buckets, headers["Authorization"].split()[1])
 
 
+def test_an_account_that_is_to_move_to_a_cell_that_is_away_goes_on(cells: Joined) -> None:
+    account = cells.a.user()
+    headers = cells.a.token(account.user_id)
+    assert me(cells.client(), headers).status_code == 200
+    with cells.directory.begin() as tx:
+        assert directory.begin_move(tx, account.user_id, "b")
+    with away(cells.b.uow):
+        answer = cells.client().delete(f"/api/v1/analyses/{uuid4()}", headers=headers)
+        assert answer.status_code == 404
+        assert me(cells.client(), headers).status_code == 200
+
+
 def test_a_refusal_that_counts_is_counted_once(cells: Joined, monkeypatch: pytest.MonkeyPatch) -> None:
     """A wrong answer of a passkey is refused with 401 by the cell in which the browser is signed in."""
     account = cells.b.user()

@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import timedelta
 
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
@@ -32,10 +31,6 @@ REMEMBERED, NOBODYS = 50_000, 10_000
 NOBODYS_SECONDS = 10.0
 #: Threads that may wait for the directory, of which each process has fewer connections.
 MOST_AT_DIRECTORY = 8
-#: A session ends after 14 days; a token that is used again after this time is learned again.
-KEPT_KEYS = timedelta(days=30)
-#: Keys that are forgotten for each one that is learned.
-FORGOTTEN = 2
 Whose = Callable[[Tx], PersonRow | None]
 log = structlog.get_logger(__name__)
 
@@ -176,7 +171,6 @@ class Places:
             place = note(self.cells.directory, found.user_id, cell, found.email)
             with self.cells.directory.begin() as tx:
                 directory.learn(tx, key, place.user_id)
-                directory.forget_keys(tx, age=KEPT_KEYS, most=FORGOTTEN)
         except SQLAlchemyError as error:
             log.warning("key_not_learned", error=type(error).__name__)
             return Place(found.user_id, cell, 1)

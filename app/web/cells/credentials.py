@@ -40,8 +40,9 @@ class By(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Presented:
-    """key: the hash of a secret; email: an address; one of the two, or neither.
+    """What names the account of a request.
 
+    key: the hash of a secret; email: an address; one of the two, or neither.
     before: the secret of the session in which a browser follows a link, or sends an address.
     """
 

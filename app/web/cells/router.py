@@ -59,14 +59,20 @@ class _Answer:
     def code(self) -> int:
         return int(self.status[:3])
 
+    @property
+    def is_unsure(self) -> bool:
+        """Whether the cell has not looked, as it is away or the client has asked too much."""
+        return self.code >= HTTPStatus.INTERNAL_SERVER_ERROR or self.code == HTTPStatus.TOO_MANY_REQUESTS
+
     def close(self) -> None:
         if (close := getattr(self.body, "close", None)) is not None:
             close()
 
 
 class CellRouter:
-    """apps: the application of each cell, by its name; places: who lives where; own: the cell of this process.
+    """Answers each request by the application of one cell.
 
+    apps: those of all cells, by their names; places: who lives where; own: the cell of this process.
     visitor: names the client of an environ, whose cell is chosen by it; may_ask: raises TooManyRequests if that client
     may not have looked up what it presents.
     """
@@ -131,7 +137,11 @@ class CellRouter:
             home = Residence()
             answer = self._ask(cell, environ | {LIVES_HERE: home})
             if answer.code not in REFUSALS:
-                self._places.lives_in(key, cell)
+                if answer.is_unsure and known:  # the account is still where it is known
+                    answer.close()
+                    break
+                if not answer.is_unsure:
+                    self._places.lives_in(key, cell)
                 _close(refusal)
                 return answer
             if home.is_unknown:
@@ -166,8 +176,7 @@ class CellRouter:
         stranger = {name: value for name, value in environ.items() if name != "HTTP_AUTHORIZATION"}
         for other in sorted(self._apps.keys() - {cell}, key=lambda name: self._places.threads[name].is_silent):
             found = self._ask(other, stranger)
-            is_unsure = found.code == HTTPStatus.TOO_MANY_REQUESTS or found.code >= HTTPStatus.INTERNAL_SERVER_ERROR
-            if found.code < HTTPStatus.BAD_REQUEST or (is_unsure and answer.code == HTTPStatus.NOT_FOUND):
+            if found.code < HTTPStatus.BAD_REQUEST or (found.is_unsure and answer.code == HTTPStatus.NOT_FOUND):
                 answer.close()
                 answer = found
             else:
