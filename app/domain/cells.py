@@ -13,7 +13,7 @@ NAME = re.compile(r"[a-z][a-z0-9-]{0,30}")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class AccountCell:
     """Where an account lives.
 
     epoch: grows with each move; moving_to: the cell to which a move is under way, or None.

@@ -13,7 +13,7 @@ from werkzeug.test import TestResponse
 from app.domain.plans import Tier
 from app.errors import Conflict
 from app.services.accounts import accounts
-from app.services.cells.find_place import Places
+from app.services.cells.find_cell import AccountCells
 from app.web.core.context import EXTENSION
 from app.web.limits.read_costs import READS
 from tests.databases import Databases
@@ -66,7 +66,7 @@ def test_who_sent_many_bad_tokens_has_no_further_ones_looked_up(cells: Joined, m
     monkeypatch.setattr(cells.a.app.extensions[READS].buckets, "per_minute", 5)
     answers = [me(client, {"Authorization": f"Bearer fl_{n}"}).status_code for n in range(6)]
     assert answers == [401] * 5 + [429]
-    monkeypatch.setattr(Places, "of_key", lambda *_: pytest.fail("looked up"))
+    monkeypatch.setattr(AccountCells, "of_key", lambda *_: pytest.fail("looked up"))
     assert me(client, {"Authorization": "Bearer fl_another"}).status_code == 429
 
 

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from app.domain.cells import Place
-from app.errors import Conflict, Message, NotFound, Problem
+import structlog
+from sqlalchemy.exc import SQLAlchemyError
+
+from app.domain.cells import AccountCell
+from app.errors import Conflict, Message, NotFound, Problem, Unavailable
 from app.services.cells import move_account
 from app.services.cells.cells import Cells
 from app.services.cells.move_account import Moved
@@ -19,6 +22,8 @@ from app.store.cells import directory, keys, movers
 #: Keys that were learned so long ago are learned again if they are used; most sessions have ended by then.
 KEYS_LIVE = timedelta(days=30)
 MOST_KEYS = 10_000
+
+log = structlog.get_logger(__name__)
 
 
 def change_cell(cells: Cells, email: str, to: str) -> Moved:
@@ -46,18 +51,24 @@ def change_cell(cells: Cells, email: str, to: str) -> Moved:
         return moved
 
 
-def settle_left(cells: Cells) -> list[Place]:
+def settle_left(cells: Cells) -> list[AccountCell]:
     """End the moves whose process died.  Returns: where those accounts live now.
 
     Locks: the moves of each account, in the directory; one that a process works on is left to it.
     """
     with cells.directory.once() as tx:
         begun = directory.moving(tx)
-    settled = list[Place]()
+    settled = list[AccountCell]()
     for place in begun:
         with movers.only_one(cells.directory.engine, place.user_id) as is_ours:
-            if is_ours and (ended := _settle_if_left(cells, place)):
-                settled.append(ended)
+            if not is_ours:
+                continue
+            try:
+                ended = _settle_if_left(cells, place)
+            except (SQLAlchemyError, Unavailable) as error:  # a cell is away: the others are settled
+                log.warning("move_not_settled", tenant=str(place.user_id), error=type(error).__name__)
+            else:
+                settled += [ended] if ended else []
     return settled
 
 
@@ -67,7 +78,7 @@ def forget_old_keys(cells: Cells) -> int:
         return directory.forget_keys(tx, age=KEYS_LIVE, most=MOST_KEYS)
 
 
-def _settle_if_left(cells: Cells, place: Place) -> Place | None:
+def _settle_if_left(cells: Cells, place: AccountCell) -> AccountCell | None:
     """End a move of the account, of whose moves this process holds the lock; None if there is none."""
     with cells.directory.once() as tx:
         now = directory.place_of(tx, place.user_id)
@@ -76,15 +87,15 @@ def _settle_if_left(cells: Cells, place: Place) -> Place | None:
     source, target = cells.uow_of(now.cell), cells.uow_of(now.moving_to)
     moved = move_account.settle(source, target, now.user_id, epoch=now.epoch)
     _end(cells, now, moved=moved)
-    return Place(now.user_id, now.moving_to if moved else now.cell, now.epoch)
+    return AccountCell(now.user_id, now.moving_to if moved else now.cell, now.epoch)
 
 
-def _end(cells: Cells, place: Place, *, moved: bool) -> None:
+def _end(cells: Cells, place: AccountCell, *, moved: bool) -> None:
     with cells.directory.begin() as tx:
         directory.end_move(tx, place, moved=moved)
 
 
-def _place(cells: Cells, email: str) -> Place:
+def _place(cells: Cells, email: str) -> AccountCell:
     """Where the account lives; one that the directory does not know yet is noted.  Raises: NotFound."""
     with cells.directory.once() as tx:
         place = directory.place_of_address(tx, email)

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from app.store.cells import contents, histories
 from app.store.cells.contents import JobRow
-from app.store.cells.rows import Shapes, Taken
+from app.store.cells.rows import Shapes, TakenRows
 from app.store.core.unit_of_work import Tx, UnitOfWork
 
 T = TypeVar("T")
@@ -81,9 +81,9 @@ class Rest:
 
     left: _Left
     placed: Sequence[int]
-    events: Taken
-    lists: dict[str, Taken]
-    records: dict[str, Taken]
+    events: TakenRows
+    lists: dict[str, TakenRows]
+    records: dict[str, TakenRows]
 
 
 def read_rest(tx: Tx, user_id: UUID, copied: Copied) -> Rest:

@@ -16,7 +16,7 @@ from app.services.cells.settle import clear_up, settle, undo
 from app.store.accounts import users
 from app.store.cells import arrivals, departures, histories, prepared, rows, tables
 from app.store.cells.departures import UnfinishedRow
-from app.store.cells.rows import Shapes, Taken
+from app.store.cells.rows import Shapes, TakenRows
 from app.store.core.unit_of_work import OvertakenError, Tx, UnitOfWork
 
 __all__ = ["AccountBusy", "Moved", "move", "settle"]
@@ -70,7 +70,7 @@ class _Departed:
     """What has left the source: new results, rows of the account by table, its specifications, unfinished jobs."""
 
     rest: Rest
-    taken: Mapping[str, Taken]
+    taken: Mapping[str, TakenRows]
     owned: Mapping[str, list[str]]
     going: Sequence[UnfinishedRow]
 

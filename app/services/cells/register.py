@@ -9,7 +9,7 @@ from uuid import UUID
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.domain.cells import Place
+from app.domain.cells import AccountCell
 from app.services.operations.run_in_batches import in_batches
 from app.store.cells import directory, keys
 from app.store.core.batch import Batch
@@ -31,11 +31,11 @@ class Adopted:
     taken: list[str] = field(default_factory=list)
 
 
-def note(directory_uow: UnitOfWork, user_id: UUID, cell: str, email: str) -> Place:
+def note(directory_uow: UnitOfWork, user_id: UUID, cell: str, email: str) -> AccountCell:
     """Note an account that a cell has, and say where it lives; one that is noted stays where it is."""
     with directory_uow.begin() as tx:
         directory.add(tx, user_id, cell, email)
-        return directory.place_of(tx, user_id) or Place(user_id, cell, 1)
+        return directory.place_of(tx, user_id) or AccountCell(user_id, cell, 1)
 
 
 def register(directory_uow: UnitOfWork, uows: Mapping[str, UnitOfWork], cell: str, user_id: UUID, email: str) -> bool:

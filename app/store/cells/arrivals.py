@@ -8,7 +8,7 @@ from uuid import UUID
 from sqlalchemy import text
 
 from app.store.cells.contents import put_codebases
-from app.store.cells.rows import NONE, Shapes, Taken, put
+from app.store.cells.rows import NONE, Shapes, TakenRows, put
 from app.store.cells.tables import OWN
 from app.store.core.unit_of_work import Tx
 
@@ -49,7 +49,9 @@ def decided(tx: Tx, user_id: UUID, epoch: int) -> bool | None:
     return None if refused is None else not refused
 
 
-def settle_in(tx: Tx, shape: Shapes, user_id: UUID, taken: Mapping[str, Taken], owned: Mapping[str, list[str]]) -> str:
+def settle_in(
+    tx: Tx, shape: Shapes, user_id: UUID, taken: Mapping[str, TakenRows], owned: Mapping[str, list[str]]
+) -> str:
     """Insert an account with everything that is its own, but for its requests.
 
     taken: table -> rows; owned: of specifications, which are there already without their user.

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from sqlalchemy import text
 
-from app.domain.cells import Place
+from app.domain.cells import AccountCell
 from app.store.core.unit_of_work import Tx
 
 _HERE = text("SELECT to_regclass('directory.accounts') IS NOT NULL")
@@ -74,19 +74,19 @@ def create(tx: Tx) -> bool:
     return True
 
 
-def place_of(tx: Tx, user_id: UUID) -> Place | None:
+def place_of(tx: Tx, user_id: UUID) -> AccountCell | None:
     """Where an account lives."""
-    return tx.run(_OF_USER, user_id=user_id).value_or_none(Place)
+    return tx.run(_OF_USER, user_id=user_id).value_or_none(AccountCell)
 
 
-def place_of_address(tx: Tx, email: str) -> Place | None:
+def place_of_address(tx: Tx, email: str) -> AccountCell | None:
     """Where the account with this e-mail address lives."""
-    return tx.run(_OF_ADDRESS, digest=digest_of(email)).value_or_none(Place)
+    return tx.run(_OF_ADDRESS, digest=digest_of(email)).value_or_none(AccountCell)
 
 
-def place_of_key(tx: Tx, key: bytes) -> Place | None:
+def place_of_key(tx: Tx, key: bytes) -> AccountCell | None:
     """Where the account lives whose key has been used before.  key: the hash of a secret."""
-    return tx.run(_OF_KEY, hash=key).value_or_none(Place)
+    return tx.run(_OF_KEY, hash=key).value_or_none(AccountCell)
 
 
 def add(tx: Tx, user_id: UUID, cell: str, email: str) -> bool:
@@ -104,7 +104,7 @@ def forget_keys(tx: Tx, *, age: timedelta, most: int) -> int:
     return tx.run(_FORGET_KEYS, age=age, most=most).rowcount
 
 
-def drop(tx: Tx, place: Place) -> bool:
+def drop(tx: Tx, place: AccountCell) -> bool:
     """Remove an account that the cell of its place does not have.
 
     It stays if it is moving, has moved since the place was read, or was noted within the last minute.
@@ -117,24 +117,24 @@ def remove(tx: Tx, user_id: UUID, cell: str) -> None:
     tx.write(_REMOVE, user_id=user_id, cell=cell)
 
 
-def accounts_of(tx: Tx, cell: str, *, after: UUID, most: int) -> list[Place]:
+def accounts_of(tx: Tx, cell: str, *, after: UUID, most: int) -> list[AccountCell]:
     """The accounts that live in a cell by their ids, beginning behind one."""
-    return tx.run(_IN_CELL, cell=cell, after=after, most=most).values(Place)
+    return tx.run(_IN_CELL, cell=cell, after=after, most=most).values(AccountCell)
 
 
-def begin_move(tx: Tx, user_id: UUID, to: str) -> Place | None:
+def begin_move(tx: Tx, user_id: UUID, to: str) -> AccountCell | None:
     """Note that an account will move; None if it is not here, is there already, or is moving."""
-    return tx.run(_BEGIN_MOVE, user_id=user_id, to=to).value_or_none(Place)
+    return tx.run(_BEGIN_MOVE, user_id=user_id, to=to).value_or_none(AccountCell)
 
 
-def end_move(tx: Tx, place: Place, *, moved: bool) -> None:
+def end_move(tx: Tx, place: AccountCell, *, moved: bool) -> None:
     """Note how a move has ended; nothing if another process has noted it."""
     tx.write(_END_MOVE, user_id=place.user_id, epoch=place.epoch, moved=moved)
 
 
-def moving(tx: Tx) -> Sequence[Place]:
+def moving(tx: Tx) -> Sequence[AccountCell]:
     """All moves that are under way, or were when their process died."""
-    return tx.run(_MOVING).values(Place)
+    return tx.run(_MOVING).values(AccountCell)
 
 
 def cells(tx: Tx) -> list[CellRow]:

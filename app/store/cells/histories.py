@@ -8,7 +8,7 @@ from uuid import UUID
 
 from sqlalchemy import text
 
-from app.store.cells.rows import Shapes, Taken, put
+from app.store.cells.rows import Shapes, TakenRows, put
 from app.store.core.unit_of_work import OvertakenError, Tx
 
 _PLACES = text("""
@@ -34,17 +34,17 @@ def new_places(tx: Tx, requests: Iterable[int]) -> dict[int, int]:
     return dict(zip(old, tx.run(_PLACES, number=len(old)).scalars(), strict=True))
 
 
-def put_accepts(tx: Tx, shape: Shapes, taken: Taken, codebases: str, places: Mapping[int, int]) -> None:
+def put_accepts(tx: Tx, shape: Shapes, taken: TakenRows, codebases: str, places: Mapping[int, int]) -> None:
     """Insert accept records without their users; an account's own at their places."""
     _put(tx, shape, taken, codebases, places, conflict=_SAME_JOB, user_id="NULL")
 
 
-def put_requests(tx: Tx, shape: Shapes, taken: Taken, codebases: str, places: Mapping[int, int]) -> None:
+def put_requests(tx: Tx, shape: Shapes, taken: TakenRows, codebases: str, places: Mapping[int, int]) -> None:
     """Insert requests of an account at their places; an accept record that is there is replaced."""
     _put(tx, shape, taken, codebases, places)
 
 
-def _put(tx: Tx, shape: Shapes, taken: Taken, codebases: str, places: Mapping[int, int], **rules: str) -> None:
+def _put(tx: Tx, shape: Shapes, taken: TakenRows, codebases: str, places: Mapping[int, int], **rules: str) -> None:
     if taken.number:
         known = {"places": json.dumps(places)}
         tx.run(_DROP, rows=taken.rows, **known)

@@ -26,14 +26,14 @@ _SHAPES = text("""
 CODEBASE = "coalesce(CAST(CAST(:codebases AS jsonb) ->> CAST(r.codebase_id AS text) AS uuid), r.codebase_id)"
 
 
-class Taken(NamedTuple):
+class TakenRows(NamedTuple):
     """Rows as a JSON array, and how many they are."""
 
     rows: str
     number: int
 
 
-NONE = Taken("[]", 0)
+NONE = TakenRows("[]", 0)
 
 
 def shapes(tx: Tx, tables: Iterable[str]) -> Shapes:
@@ -41,9 +41,9 @@ def shapes(tx: Tx, tables: Iterable[str]) -> Shapes:
     return {row.table: tuple(row.columns) for row in tx.run(_SHAPES, tables=list(tables))}
 
 
-def select(tx: Tx, statement: TextClause, **parameters: object) -> Taken:
+def select(tx: Tx, statement: TextClause, **parameters: object) -> TakenRows:
     """Run a statement that returns a JSON array, as text, and a number."""
-    return tx.run(statement, **parameters).value(Taken)
+    return tx.run(statement, **parameters).value(TakenRows)
 
 
 def gather(source: str, order: str = "") -> str:
@@ -64,7 +64,7 @@ def put(
     tx: Tx,
     shape: Shapes,
     table: str,
-    taken: Taken,
+    taken: TakenRows,
     codebases: str = "{}",
     *,
     condition: str = "true",

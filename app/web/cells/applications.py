@@ -12,7 +12,7 @@ from pydantic import SecretStr
 from app.database import directory_url
 from app.services.accounts.accounts import anonymous_id
 from app.services.cells.cells import Cells
-from app.services.cells.find_place import Places
+from app.services.cells.find_cell import AccountCells
 from app.services.cells.register import register, unregister
 from app.settings import Settings
 from app.store.core.connections import make_engine
@@ -68,7 +68,7 @@ def joined(apps: Mapping[str, APIFlask], own: str, directory: UnitOfWork) -> Cel
     settings = _wired(apps[own]).settings
     visitor = partial(client_of, trusts_proxy=settings.trust_proxy)
     may_ask = partial(_may_ask, apps[own].extensions[READS].buckets, _wired(apps[own]))
-    return CellRouter(apps, Places(cells), own=own, visitor=visitor, may_ask=may_ask)
+    return CellRouter(apps, AccountCells(cells), own=own, visitor=visitor, may_ask=may_ask)
 
 
 def _of_cell(own: APIFlask, settings: Settings, address: str) -> APIFlask:

@@ -21,7 +21,7 @@ from werkzeug.test import run_wsgi_app
 from app.domain.cells import cell_for
 from app.errors import Message, Problem, TooManyRequests, Unavailable
 from app.exchanges import EXCHANGE, Exchange, received
-from app.services.cells.find_place import CellAwayError, DirectoryAwayError, Places
+from app.services.cells.find_cell import AccountCells, CellAwayError, DirectoryAwayError
 from app.services.cells.threads import SilentError
 from app.web.cells.credentials import By, Presented, presented
 from app.web.core.auth import SAFE_METHODS
@@ -80,7 +80,7 @@ class CellRouter:
     def __init__(
         self,
         apps: Mapping[str, Flask],
-        places: Places,
+        places: AccountCells,
         *,
         own: str,
         visitor: Callable[[WSGIEnvironment], str],

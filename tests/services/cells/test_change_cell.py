@@ -9,7 +9,7 @@ from uuid import UUID
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from app.domain.cells import Place
+from app.domain.cells import AccountCell
 from app.errors import Conflict, InvalidInput, NotFound, Unavailable
 from app.services.cells import change_cell, move_account
 from app.services.cells.cells import Cells
@@ -36,7 +36,7 @@ def person(cells: Cells) -> tuple[UUID, str]:
     return user_id, f"{user_id}@example.org"
 
 
-def place(cells: Cells, user_id: UUID) -> Place | None:
+def place(cells: Cells, user_id: UUID) -> AccountCell | None:
     with cells.directory.once() as tx:
         return directory.place_of(tx, user_id)
 
@@ -53,7 +53,7 @@ def test_an_account_that_the_directory_did_not_know_moves_there_and_back(cells: 
     user_id, email = person(cells)
     for epoch, to in ((2, "b"), (3, "a")):
         change_cell.change_cell(cells, email, to)
-        assert place(cells, user_id) == Place(user_id, to, epoch)
+        assert place(cells, user_id) == AccountCell(user_id, to, epoch)
         assert homes(cells, user_id) == [to]
 
 
@@ -75,8 +75,8 @@ def test_one_process_at_a_time_moves_an_account(cells: Cells) -> None:
             change_cell.change_cell(cells, email, "b")
         begin(cells, email)
         assert settle_left(cells) == []
-    assert settle_left(cells) == [Place(user_id, "a", 2)]
-    assert (homes(cells, user_id), place(cells, user_id)) == (["a"], Place(user_id, "a", 2))
+    assert settle_left(cells) == [AccountCell(user_id, "a", 2)]
+    assert (homes(cells, user_id), place(cells, user_id)) == (["a"], AccountCell(user_id, "a", 2))
 
 
 def test_a_move_whose_end_was_not_noted_is_settled_in_the_new_cell(
@@ -87,9 +87,28 @@ def test_a_move_whose_end_was_not_noted_is_settled_in_the_new_cell(
         patch.setattr(change_cell, "_end", died)
         with pytest.raises(OperationalError):
             change_cell.change_cell(cells, email, "b")
-    assert place(cells, user_id) == Place(user_id, "a", 2, "b")
-    assert settle_left(cells) == [Place(user_id, "b", 2)]
-    assert (homes(cells, user_id), place(cells, user_id)) == (["b"], Place(user_id, "b", 2))
+    assert place(cells, user_id) == AccountCell(user_id, "a", 2, "b")
+    assert settle_left(cells) == [AccountCell(user_id, "b", 2)]
+    assert (homes(cells, user_id), place(cells, user_id)) == (["b"], AccountCell(user_id, "b", 2))
+
+
+def test_a_cell_that_is_away_keeps_no_other_account_from_being_settled(
+    cells: Cells, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (first, one), (second, other) = sorted(person(cells) for _ in range(2))
+    for email in (one, other):
+        begin(cells, email)
+    settle = move_account.settle
+
+    def away_at_first(source: UnitOfWork, target: UnitOfWork, user_id: UUID, *, epoch: int) -> bool:
+        if user_id == first:
+            died()
+        return settle(source, target, user_id, epoch=epoch)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(move_account, "settle", away_at_first)
+        assert settle_left(cells) == [AccountCell(second, "a", 2)]
+    assert settle_left(cells) == [AccountCell(first, "a", 2)]
 
 
 def test_a_later_move_first_settles_what_was_left(cells: Cells, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,7 +118,7 @@ def test_a_later_move_first_settles_what_was_left(cells: Cells, monkeypatch: pyt
         with pytest.raises(OperationalError):
             change_cell.change_cell(cells, email, "b")
     change_cell.change_cell(cells, email, "b")
-    assert (homes(cells, user_id), place(cells, user_id)) == (["b"], Place(user_id, "b", 3))
+    assert (homes(cells, user_id), place(cells, user_id)) == (["b"], AccountCell(user_id, "b", 3))
 
 
 def test_a_refused_move_leaves_the_account_where_it_is(cells: Cells, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,7 +131,7 @@ def test_a_refused_move_leaves_the_account_where_it_is(cells: Cells, monkeypatch
         patch.setattr(move_account, "move", refuse)
         with pytest.raises(Unavailable):
             change_cell.change_cell(cells, email, "b")
-    assert (homes(cells, user_id), place(cells, user_id)) == (["a"], Place(user_id, "a", 2))
+    assert (homes(cells, user_id), place(cells, user_id)) == (["a"], AccountCell(user_id, "a", 2))
 
 
 def begin(cells: Cells, email: str) -> None:

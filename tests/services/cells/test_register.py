@@ -14,7 +14,7 @@ from uuid import uuid4
 import pytest
 from sqlalchemy import text
 
-from app.domain.cells import Place, cell_for
+from app.domain.cells import AccountCell, cell_for
 from app.domain.plans import Tier
 from app.errors import Conflict
 from app.services.accounts import accounts
@@ -41,7 +41,7 @@ def known(databases: Databases) -> Iterator[UnitOfWork]:
         yield made
 
 
-def place(known: UnitOfWork, email: str) -> Place | None:
+def place(known: UnitOfWork, email: str) -> AccountCell | None:
     with known.once() as tx:
         return directory.place_of_address(tx, email)
 
@@ -64,7 +64,7 @@ def test_an_address_of_an_account_in_its_cell_stays_taken(known: UnitOfWork, uow
         assert register(known, {"a": uow}, "a", user_id, ANN)  # as after a lost answer
     older(known)
     assert not register(known, {"a": uow}, "b", uuid4(), "Ann@Example.org")
-    assert place(known, ANN) == Place(user_id, "a", 1)
+    assert place(known, ANN) == AccountCell(user_id, "a", 1)
 
 
 def test_an_account_that_was_never_made_keeps_its_address_for_a_minute(known: UnitOfWork, uow: UnitOfWork) -> None:
@@ -73,7 +73,7 @@ def test_an_account_that_was_never_made_keeps_its_address_for_a_minute(known: Un
     assert not register(known, {"a": uow}, "b", second, ANN)
     older(known)
     assert register(known, {"a": uow}, "b", second, ANN)
-    assert place(known, ANN) == Place(second, "b", 1)
+    assert place(known, ANN) == AccountCell(second, "b", 1)
 
 
 @pytest.mark.parametrize("orphaned", [False, True])
@@ -113,7 +113,7 @@ def test_an_account_that_is_moving_keeps_its_address(known: UnitOfWork, uow: Uni
     assert register(known, {"a": uow}, "a", user_id, ANN)
     older(known)
     with known.begin() as tx:
-        assert directory.begin_move(tx, user_id, "b") == Place(user_id, "a", 2, "b")
+        assert directory.begin_move(tx, user_id, "b") == AccountCell(user_id, "a", 2, "b")
         assert directory.begin_move(tx, user_id, "c") is None
     assert not register(known, {"a": uow, "b": uow}, "b", uuid4(), ANN)
 
@@ -132,8 +132,8 @@ def test_an_account_that_has_moved_since_it_was_looked_up_is_not_given_up(known:
         again = directory.begin_move(tx, user_id, "a")
         assert again
         directory.end_move(tx, again, moved=False)
-        assert not directory.drop(tx, Place(user_id, "b", 2))
-    assert place(known, ANN) == Place(user_id, "b", 3)
+        assert not directory.drop(tx, AccountCell(user_id, "b", 2))
+    assert place(known, ANN) == AccountCell(user_id, "b", 3)
 
 
 def test_a_deleted_account_leaves_its_address_at_once(known: UnitOfWork, uow: UnitOfWork) -> None:
@@ -145,7 +145,7 @@ def test_a_deleted_account_leaves_its_address_at_once(known: UnitOfWork, uow: Un
     with known.begin() as tx:
         directory.learn(tx, b"key", user_id)
     remove_account(known, "b", user_id)
-    assert place(known, ANN) == Place(user_id, "a", 1)
+    assert place(known, ANN) == AccountCell(user_id, "a", 1)
     forget(replace(uow, unregister=unregister), user_id, actor="test", now=NOW)
     assert place(known, ANN) is None
     with known.once() as tx:
@@ -169,7 +169,7 @@ def test_a_move_ends_once(known: UnitOfWork, moved: bool, cell: str) -> None:
         assert directory.moving(tx) == [begun]
         directory.end_move(tx, begun, moved=moved)
         directory.end_move(tx, begun, moved=not moved)
-        assert directory.place_of(tx, user_id) == Place(user_id, cell, 2)
+        assert directory.place_of(tx, user_id) == AccountCell(user_id, cell, 2)
         assert directory.begin_move(tx, user_id, cell) is None
 
 
@@ -199,7 +199,7 @@ def test_keys_are_forgotten_by_their_age_and_with_their_account(known: UnitOfWor
         directory.learn(tx, b"nobody's", uuid4())
         assert directory.forget_keys(tx, age=timedelta(days=1), most=10) == 1
         keys = [directory.place_of_key(tx, key) for key in (b"old", b"new", b"nobody's")]
-    assert keys == [None, Place(user_id, "a", 1), None]
+    assert keys == [None, AccountCell(user_id, "a", 1), None]
 
 
 def test_a_new_cell_takes_its_share_from_each_other() -> None:

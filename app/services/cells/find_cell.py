@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.domain.cells import Place
+from app.domain.cells import AccountCell
 from app.lru_cache import LruCache
 from app.services.accounts import sessions
 from app.services.cells.cells import Cells
@@ -48,7 +48,7 @@ class DirectoryAwayError(Exception):
 
 
 @dataclass
-class Places:
+class AccountCells:
     """What a process knows of who lives where.
 
     A key that it remembers is sent to its cell without asking anybody.  If the account has moved meanwhile, that cell
@@ -132,7 +132,7 @@ class Places:
             log.warning("directory_away", error=type(error).__name__)
             raise DirectoryAwayError from error
 
-    def _found(self, key: bytes) -> Place | None:
+    def _found(self, key: bytes) -> AccountCell | None:
         """Ask each cell, and let the directory know the key.  Raises: CellAwayError.
 
         One that is silent is asked last.  All but the last one are asked a second time: an account that moves meanwhile
@@ -153,7 +153,7 @@ class Places:
             raise CellAwayError(away[0])
         return None
 
-    def _cell(self, place: Place, whose: Whose) -> str:
+    def _cell(self, place: AccountCell, whose: Whose) -> str:
         """Where it lives.  An account may have arrived while the one that it has left is still cleared up."""
         to = place.moving_to
         try:
@@ -165,7 +165,7 @@ class Places:
         with self.threads[cell].one(), self.cells.uows[cell].once() as tx:
             return whose(tx)
 
-    def _learned(self, key: bytes, found: PersonRow, cell: str) -> Place:
+    def _learned(self, key: bytes, found: PersonRow, cell: str) -> AccountCell:
         """Note a key and its account.  A directory that takes no writes keeps nobody from using the key."""
         try:
             place = note(self.cells.directory, found.user_id, cell, found.email)
@@ -173,5 +173,5 @@ class Places:
                 directory.learn(tx, key, place.user_id)
         except SQLAlchemyError as error:
             log.warning("key_not_learned", error=type(error).__name__)
-            return Place(found.user_id, cell, 1)
+            return AccountCell(found.user_id, cell, 1)
         return place
