@@ -22,7 +22,7 @@ FEW, ROUNDS = 10, 5
 
 @dataclass(slots=True)
 class Copied:
-    """What is there already, by the ids that it has in the source.
+    """Rows that the target has already, by the ids that they have in the source.
 
     places: requests of the account, there already or to come -> their ids in the target; placed: those that are there.
     """
@@ -43,7 +43,7 @@ class _Left:
 
 
 def copy_contents(source: UnitOfWork, target: UnitOfWork, shape: Shapes, user_id: UUID) -> Copied:
-    """Copy until few jobs are left.  May be repeated; what is there stays."""
+    """Copy until few jobs are left.  May be repeated; what exists stays."""
     copied = Copied()
     for _ in range(ROUNDS):
         with source.begin() as tx:

@@ -143,7 +143,7 @@ class AccountCells:
             if cell in away:
                 continue
             try:
-                found = self._asked(cell, lambda tx: keys.owner(tx, key))
+                found = self._person_in(cell, lambda tx: keys.owner(tx, key))
             except (SQLAlchemyError, SilentError):
                 away.append(cell)
                 continue
@@ -157,11 +157,11 @@ class AccountCells:
         """Where it lives.  An account may have arrived while the one that it has left is still cleared up."""
         to = place.moving_to
         try:
-            return to if to in self.threads and self._asked(to, whose) else place.cell
+            return to if to in self.threads and self._person_in(to, whose) else place.cell
         except (SQLAlchemyError, SilentError):
             return place.cell
 
-    def _asked(self, cell: str, whose: Whose) -> PersonRow | None:
+    def _person_in(self, cell: str, whose: Whose) -> PersonRow | None:
         with self.threads[cell].one(), self.cells.uows[cell].once() as tx:
             return whose(tx)
 

@@ -100,7 +100,10 @@ def _flip(source: UnitOfWork, target: UnitOfWork, shape: Shapes, user_id: UUID, 
 
 
 def _leave(tx: Tx, target: UnitOfWork, user_id: UUID, epoch: int, copied: Copied) -> _Departed:
-    """Locks: the users row, the user's messages, then what is the user's."""
+    """Take the account out of the source.
+
+    Locks: the users row, the user's messages, then what is the user's.
+    """
     if users.lock_to_delete(tx, user_id) is None:
         raise NotFound("No such user")
     with target.once() as there:  # whoever refuses the move waits for the lock after that, and finds what is prepared

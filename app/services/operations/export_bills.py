@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
-from app.errors import Conflict
+from app.errors import Conflict, Message
 from app.store.core.unit_of_work import UnitOfWork
 from app.store.operations import bills
 from app.store.operations.bills import BillRow
@@ -22,12 +22,18 @@ def export_bills(uow: UnitOfWork, month: datetime, *, now: datetime) -> Iterator
     """
     end = (month + timedelta(days=31)).replace(day=1)
     if now < end:
-        raise Conflict(f"The month ends at {end:%Y-%m-%d} 00:00 UTC; its bills are not complete before")
+        raise Conflict(
+            Message("The month ends at %(day)s 00:00 UTC; its bills are not complete before", day=f"{end:%Y-%m-%d}")
+        )
     with uow.begin() as tx:
         bills.see_one_moment(tx)
         if left := bills.unfinished(tx, end):
             raise Conflict(
-                f"{left} jobs that were accepted before {end:%Y-%m-%d} have not ended, and may still be billed"
+                Message(
+                    "%(jobs)s jobs that were accepted before %(day)s have not ended, and may still be billed",
+                    jobs=left,
+                    day=f"{end:%Y-%m-%d}",
+                )
             )
         begin = month
         while begin < end:

@@ -174,7 +174,7 @@ def digests(tx: Tx, job_ids: Collection[UUID]) -> list[str]:
 
 
 def known(tx: Tx, some: Sequence[str]) -> set[str]:
-    """Those lists that are there.  Locks: them."""
+    """The given lists that exist here.  Locks: them."""
     return set(tx.run(_KNOWN, digests=list(some)).scalars())
 
 

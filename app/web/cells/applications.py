@@ -21,7 +21,7 @@ from app.web import build, create_app
 from app.web.accounts.github import EXTENSION as GITHUB
 from app.web.accounts.mails import EXTENSION as MAILS
 from app.web.analyses.commit_lookups import EXTENSION as LOOKUPS
-from app.web.cells.credentials import By
+from app.web.cells.credentials import NamedBy
 from app.web.cells.router import CellRouter
 from app.web.core.client_addresses import address_of, client_of
 from app.web.core.context import EXTENSION
@@ -103,17 +103,17 @@ def _wired(app: APIFlask) -> WebWiring:
     return wired
 
 
-def _may_ask(buckets: Buckets, wired: WebWiring, environ: WSGIEnvironment, by: By) -> None:
+def _may_ask(buckets: Buckets, wired: WebWiring, environ: WSGIEnvironment, by: NamedBy) -> None:
     """Look up what an application would (app/web/limits/read_costs.py).
 
     Unknown tokens have an end; forms and links count as reads of the address.  A session is signed by us.
     Raises: TooManyRequests.
     """
-    if by in {By.NOTHING, By.SESSION}:
+    if by in {NamedBy.NOTHING, NamedBy.SESSION}:
         return
     remote = address_of(environ, trusts_proxy=wired.settings.trust_proxy)
     address = str(anonymous_id(remote, wired.visitors_key))
-    if by is not By.TOKEN:
+    if by is not NamedBy.TOKEN:
         buckets.require(address)
     elif not carries_known(buckets, environ):
         buckets.require(f"refused:{address}")

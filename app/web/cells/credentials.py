@@ -28,7 +28,7 @@ API = "/api/"
 LONGEST_FORM = 10_000  # bytes; such a form has an address, a password and two tokens
 
 
-class By(Enum):
+class NamedBy(Enum):
     """What names an account, and with it which limit holds for looking it up."""
 
     NOTHING = "nothing"
@@ -46,7 +46,7 @@ class Presented:
     before: the secret of the session in which a browser follows a link, or sends an address.
     """
 
-    by: By = By.NOTHING
+    by: NamedBy = NamedBy.NOTHING
     key: bytes | None = None
     email: str | None = None
     before: str | None = None
@@ -56,16 +56,16 @@ def presented(app: Flask, environ: WSGIEnvironment) -> Presented:
     """Read what names the account, as app/web/core/auth.py will.  app: of any cell, as all sign sessions alike."""
     path = environ["PATH_INFO"]
     if path in BY_LINK and (token := _member(environ, "token")):
-        return Presented(By.LINK, key=hashed(token), before=_session(app, environ))
+        return Presented(NamedBy.LINK, key=hashed(token), before=_session(app, environ))
     if path in BY_ADDRESS and (email := _member(environ, "email")):
-        return Presented(By.ADDRESS, email=email, before=_session(app, environ))
+        return Presented(NamedBy.ADDRESS, email=email, before=_session(app, environ))
     if path.startswith(API) and "HTTP_AUTHORIZATION" in environ:
         token = _bearer(environ)
-        return Presented(By.TOKEN, key=hashed(token)) if token else Presented()
+        return Presented(NamedBy.TOKEN, key=hashed(token)) if token else Presented()
     if path.startswith(API) and environ["REQUEST_METHOD"] not in SAFE_METHODS:
         return Presented()
     secret = _session(app, environ)
-    return Presented(By.SESSION, key=hashed(secret)) if secret else Presented()
+    return Presented(NamedBy.SESSION, key=hashed(secret)) if secret else Presented()
 
 
 def _bearer(environ: WSGIEnvironment) -> str | None:

@@ -23,7 +23,7 @@ from app.errors import Message, Problem, TooManyRequests, Unavailable
 from app.exchanges import EXCHANGE, Exchange, received
 from app.services.cells.find_cell import AccountCells, CellAwayError, DirectoryAwayError
 from app.services.cells.threads import SilentError
-from app.web.cells.credentials import By, Presented, presented
+from app.web.cells.credentials import NamedBy, Presented, presented
 from app.web.core.auth import SAFE_METHODS
 from app.web.core.residence import LIVES_HERE, UNPLACED, Residence
 
@@ -84,7 +84,7 @@ class CellRouter:
         *,
         own: str,
         visitor: Callable[[WSGIEnvironment], str],
-        may_ask: Callable[[WSGIEnvironment, By], None],
+        may_ask: Callable[[WSGIEnvironment, NamedBy], None],
     ) -> None:
         self._apps, self._places, self._own = apps, places, own
         self._visitor, self._may_ask = visitor, may_ask
@@ -111,7 +111,7 @@ class CellRouter:
             cell = self._cell_of(who, environ)
             if cell is None:
                 answer = self._elsewhere(cell := self._visitors(environ), environ)
-            elif who.key and who.by is not By.LINK:
+            elif who.key and who.by is not NamedBy.LINK:
                 answer = self._follow(who.key, cell, environ)
             else:  # a link is looked up each time
                 answer = self._ask(cell, environ)
@@ -130,10 +130,10 @@ class CellRouter:
 
         Of several refusals, that of a cell counts which has the account.  Raises: DirectoryAwayError.
         """
-        asked, refusal, known = list[str](), None, None
+        refusing, refusal, known = list[str](), None, None
         following: str | None = cell
         while following:
-            asked.append(cell := following)
+            refusing.append(cell := following)
             home = Residence()
             answer = self._ask(cell, environ | {LIVES_HERE: home})
             if answer.code not in REFUSALS:
@@ -150,14 +150,14 @@ class CellRouter:
                 self._places.lives_in(key, cell)
                 _close(refusal)
                 refusal, known = answer, cell
-            following = self._after(key, asked, knows=known is not None)
+            following = self._after(key, refusing, knows=known is not None)
         if known is None:  # the session or token has ended, as it may without cells; nothing was done yet
             return self._elsewhere(self._visitors(environ), environ)
         return self._elsewhere(known, environ, refusal)
 
-    def _after(self, key: bytes, asked: Sequence[str], *, knows: bool) -> str | None:
+    def _after(self, key: bytes, refusing: Sequence[str], *, knows: bool) -> str | None:
         try:
-            return self._places.after_refusal(key, asked)
+            return self._places.after_refusal(key, refusing)
         except DirectoryAwayError:
             if knows:
                 return None
@@ -190,7 +190,7 @@ class CellRouter:
 
         Raises: CellAwayError, DirectoryAwayError, TooManyRequests.
         """
-        if who.key and who.by is not By.LINK and (cell := self._places.remembered(who.key)):
+        if who.key and who.by is not NamedBy.LINK and (cell := self._places.remembered(who.key)):
             return cell
         self._may_ask(environ, who.by)
         if who.email:
