@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 from uuid import UUID
 
-from app.store.cells import contents, histories
+from app.store.cells import contents, histories, words
 from app.store.cells.contents import JobRow
 from app.store.cells.rows import Shapes, Taken
 from app.store.core.unit_of_work import Tx, UnitOfWork
@@ -60,7 +60,20 @@ def copy_contents(source: UnitOfWork, target: UnitOfWork, shape: Shapes, user_id
         copied.events.update(left.events)
         if len(left.jobs) <= FEW:
             break
+    _copy_words(source, target, shape, user_id)
     return copied
+
+
+def _copy_words(source: UnitOfWork, target: UnitOfWork, shape: Shapes, user_id: UUID) -> None:
+    with source.begin() as tx:
+        repositories = words.codebases(tx, user_id)
+    after, number = "", words.MOST
+    while repositories.number and number == words.MOST:
+        with source.begin() as tx:
+            taken, after = words.read(tx, user_id, after)
+        with target.begin() as tx:
+            words.put_words(tx, shape, repositories, taken)
+        number = taken.number
 
 
 def _copy_jobs(source: UnitOfWork, target: UnitOfWork, shape: Shapes, jobs: Sequence[JobRow], copied: Copied) -> None:

@@ -68,7 +68,11 @@ _LOCK = text("""
     SELECT FROM broker_message m
      WHERE m.task_id = ANY (ARRAY(SELECT CAST(job_id AS text) FROM analysis_requests WHERE user_id = :user_id))
      ORDER BY m.id FOR UPDATE OF m""")
-_LETTERS = text("SELECT CAST(task_id AS uuid) FROM broker_dead_letter WHERE group_name = CAST(:user_id AS text)")
+_LETTERS = text("""
+    SELECT r.job_id FROM broker_dead_letter d
+      JOIN analysis_requests r ON r.job_id = CAST(d.task_id AS uuid) AND r.role = 'payer'
+      LEFT JOIN job_records a ON a.id = r.job_id
+     WHERE d.group_name = CAST(:user_id AS text) AND NOT coalesce(a.status <> 'running', r.cancelled_at IS NOT NULL)""")
 _DROP_LETTERS = text("DELETE FROM broker_dead_letter WHERE group_name = CAST(:user_id AS text)")
 _RUNNING = {
     "analyses": text(f"""
@@ -130,7 +134,7 @@ def lock_unfinished(tx: Tx, user_id: UUID) -> list[UnfinishedRow]:
 
 
 def letters(tx: Tx, user_id: UUID) -> list[UUID]:
-    """Jobs of the user whose message is a dead letter."""
+    """Unfinished jobs of the user whose message is a dead letter."""
     return list(tx.run(_LETTERS, user_id=user_id).scalars())
 
 
