@@ -9,7 +9,7 @@ from uuid import UUID
 
 from app.store.cells import contents, histories, words
 from app.store.cells.contents import JobRow
-from app.store.cells.rows import Shapes, Taken
+from app.store.cells.rows import JsonRows, Shapes
 from app.store.core.unit_of_work import Tx, UnitOfWork
 
 T = TypeVar("T")
@@ -22,9 +22,9 @@ FEW, ROUNDS = 10, 5
 
 @dataclass(slots=True)
 class Copied:
-    """What is there already, by the ids that it has in the source.
+    """What the target has already, by the ids of the source.
 
-    places: requests of the account, there already or to come -> their ids in the target; placed: those that are there.
+    places: requests of the account -> their ids in the target; placed: those that are there, and not only to come.
     """
 
     jobs: set[UUID] = field(default_factory=set)
@@ -43,7 +43,7 @@ class _Left:
 
 
 def copy_contents(source: UnitOfWork, target: UnitOfWork, shape: Shapes, user_id: UUID) -> Copied:
-    """Copy until few jobs are left.  May be repeated; what is there stays."""
+    """Copy until few jobs are left.  May be repeated: existing rows stay."""
     copied = Copied()
     for _ in range(ROUNDS):
         with source.begin() as tx:
@@ -94,9 +94,9 @@ class Rest:
 
     left: _Left
     placed: Sequence[int]
-    events: Taken
-    lists: dict[str, Taken]
-    records: dict[str, Taken]
+    events: JsonRows
+    lists: dict[str, JsonRows]
+    records: dict[str, JsonRows]
 
 
 def read_rest(tx: Tx, user_id: UUID, copied: Copied) -> Rest:

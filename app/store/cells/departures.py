@@ -8,7 +8,7 @@ from uuid import UUID
 
 from sqlalchemy import text
 
-from app.store.cells.rows import Taken, gather, select, taking
+from app.store.cells.rows import JsonRows, gather, select, taking
 from app.store.cells.tables import OWN
 from app.store.core.unit_of_work import Tx
 
@@ -138,12 +138,12 @@ def letters(tx: Tx, user_id: UUID) -> list[UUID]:
     return list(tx.run(_LETTERS, user_id=user_id).scalars())
 
 
-def codebases(tx: Tx, user_id: UUID) -> Taken:
+def codebases(tx: Tx, user_id: UUID) -> JsonRows:
     """Read the repositories that the user's rows name."""
     return select(tx, _CODEBASES, user_id=user_id)
 
 
-def end(tx: Tx, user_id: UUID, jobs: Collection[UUID]) -> dict[str, Taken]:
+def end(tx: Tx, user_id: UUID, jobs: Collection[UUID]) -> dict[str, JsonRows]:
     """Take unfinished jobs out of this cell: messages, records, timelines and others' requests.  -> table -> rows."""
     ids = [str(job_id) for job_id in jobs]
     if not ids:
@@ -156,7 +156,7 @@ def end(tx: Tx, user_id: UUID, jobs: Collection[UUID]) -> dict[str, Taken]:
 
 def leave(
     tx: Tx, user_id: UUID, *, going: Collection[UUID], staying: Collection[UUID], placed: Collection[int]
-) -> dict[str, Taken]:
+) -> dict[str, JsonRows]:
     """Delete a user with everything that is theirs alone.  -> table -> rows.
 
     going: unfinished jobs, whose messages move with the user; staying: unfinished ones that the user has left; placed:
