@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 from uuid import UUID
 
-from app.store.cells import contents, histories
+from app.store.cells import contents, histories, words
 from app.store.cells.contents import JobRow
-from app.store.cells.rows import Shapes, TakenRows
+from app.store.cells.rows import JsonRows, Shapes
 from app.store.core.unit_of_work import Tx, UnitOfWork
 
 T = TypeVar("T")
@@ -22,9 +22,9 @@ FEW, ROUNDS = 10, 5
 
 @dataclass(slots=True)
 class Copied:
-    """Rows that the target has already, by the ids that they have in the source.
+    """What the target has already, by the ids of the source.
 
-    places: requests of the account, there already or to come -> their ids in the target; placed: those that are there.
+    places: requests of the account -> their ids in the target; placed: those that are there, and not only to come.
     """
 
     jobs: set[UUID] = field(default_factory=set)
@@ -43,7 +43,7 @@ class _Left:
 
 
 def copy_contents(source: UnitOfWork, target: UnitOfWork, shape: Shapes, user_id: UUID) -> Copied:
-    """Copy until few jobs are left.  May be repeated; what exists stays."""
+    """Copy until few jobs are left.  May be repeated: existing rows stay."""
     copied = Copied()
     for _ in range(ROUNDS):
         with source.begin() as tx:
@@ -60,7 +60,20 @@ def copy_contents(source: UnitOfWork, target: UnitOfWork, shape: Shapes, user_id
         copied.events.update(left.events)
         if len(left.jobs) <= FEW:
             break
+    _copy_words(source, target, shape, user_id)
     return copied
+
+
+def _copy_words(source: UnitOfWork, target: UnitOfWork, shape: Shapes, user_id: UUID) -> None:
+    with source.begin() as tx:
+        repositories = words.codebases(tx, user_id)
+    after, number = "", words.MOST
+    while repositories.number and number == words.MOST:
+        with source.begin() as tx:
+            taken, after = words.read(tx, user_id, after)
+        with target.begin() as tx:
+            words.put_words(tx, shape, repositories, taken)
+        number = taken.number
 
 
 def _copy_jobs(source: UnitOfWork, target: UnitOfWork, shape: Shapes, jobs: Sequence[JobRow], copied: Copied) -> None:
@@ -81,9 +94,9 @@ class Rest:
 
     left: _Left
     placed: Sequence[int]
-    events: TakenRows
-    lists: dict[str, TakenRows]
-    records: dict[str, TakenRows]
+    events: JsonRows
+    lists: dict[str, JsonRows]
+    records: dict[str, JsonRows]
 
 
 def read_rest(tx: Tx, user_id: UUID, copied: Copied) -> Rest:

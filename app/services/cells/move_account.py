@@ -16,7 +16,7 @@ from app.services.cells.settle import clear_up, settle, undo
 from app.store.accounts import users
 from app.store.cells import arrivals, departures, histories, prepared, rows, tables
 from app.store.cells.departures import UnfinishedRow
-from app.store.cells.rows import Shapes, TakenRows
+from app.store.cells.rows import JsonRows, Shapes
 from app.store.core.unit_of_work import OvertakenError, Tx, UnitOfWork
 
 __all__ = ["AccountBusy", "Moved", "move", "settle"]
@@ -70,7 +70,7 @@ class _Departed:
     """What has left the source: new results, rows of the account by table, its specifications, unfinished jobs."""
 
     rest: Rest
-    taken: Mapping[str, TakenRows]
+    taken: Mapping[str, JsonRows]
     owned: Mapping[str, list[str]]
     going: Sequence[UnfinishedRow]
 
@@ -100,10 +100,7 @@ def _flip(source: UnitOfWork, target: UnitOfWork, shape: Shapes, user_id: UUID, 
 
 
 def _leave(tx: Tx, target: UnitOfWork, user_id: UUID, epoch: int, copied: Copied) -> _Departed:
-    """Take the account out of the source.
-
-    Locks: the users row, the user's messages, then what is the user's.
-    """
+    """Take an account out of the source.  Locks: the users row, the user's messages, then what is the user's."""
     if users.lock_to_delete(tx, user_id) is None:
         raise NotFound("No such user")
     with target.once() as there:  # whoever refuses the move waits for the lock after that, and finds what is prepared

@@ -8,7 +8,7 @@ from uuid import UUID
 from sqlalchemy import text
 
 from app.store.cells.contents import put_codebases
-from app.store.cells.rows import NONE, Shapes, TakenRows, put
+from app.store.cells.rows import NONE, JsonRows, Shapes, put
 from app.store.cells.tables import OWN
 from app.store.core.unit_of_work import Tx
 
@@ -28,11 +28,9 @@ _EVENT = """(
      ORDER BY e.id LIMIT 1)"""
 _WORDS = """ON CONFLICT (key) DO UPDATE
        SET words = excluded.words, is_paid = excluded.is_paid, used_at = excluded.used_at, user_id = excluded.user_id"""
-#: (condition, conflict, values) where they are not the usual ones.
-_RULES: Mapping[str, Mapping[str, str]] = {
-    "webhook_deliveries": {"event_id": _EVENT},
-    "spec_words": {"conflict": _WORDS},
-}
+#: Table -> columns with other values than they bring; and what becomes of a row that is there.
+_VALUES: Mapping[str, Mapping[str, str]] = {"webhook_deliveries": {"event_id": _EVENT}}
+_CONFLICTS = {"spec_words": _WORDS}
 
 
 def decide(tx: Tx, user_id: UUID, epoch: int, *, refuses: bool) -> bool:
@@ -50,7 +48,7 @@ def decided(tx: Tx, user_id: UUID, epoch: int) -> bool | None:
 
 
 def settle_in(
-    tx: Tx, shape: Shapes, user_id: UUID, taken: Mapping[str, TakenRows], owned: Mapping[str, list[str]]
+    tx: Tx, shape: Shapes, user_id: UUID, taken: Mapping[str, JsonRows], owned: Mapping[str, list[str]]
 ) -> str:
     """Insert an account with everything that is its own, but for its requests.
 
@@ -59,7 +57,10 @@ def settle_in(
     """
     known_as = put_codebases(tx, shape, taken["codebases"])
     for table in (*reversed(OWN), "analyses", "spec_requests", "spec_documents", "audit_log"):
-        put(tx, shape, table, taken.get(table, NONE), known_as, given=None, **_RULES.get(table, {}))
+        put(
+            tx, shape, table, taken.get(table, NONE), known_as,
+            conflict=_CONFLICTS.get(table, ""), values=_VALUES.get(table),
+        )  # fmt: skip
     for table, statement in _GIVE.items():
         tx.run(statement, user_id=user_id, ids=owned[table])
     return known_as

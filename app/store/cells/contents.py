@@ -9,7 +9,7 @@ from uuid import UUID
 from sqlalchemy import text
 
 from app.store.cells import histories
-from app.store.cells.rows import CODEBASE, Shapes, TakenRows, gather, put, select
+from app.store.cells.rows import CODEBASE, JsonRows, Shapes, gather, put, select
 from app.store.core.unit_of_work import Tx
 
 # A specification reads the analysis that it is of, whoever asked for that.
@@ -157,15 +157,15 @@ def event_ids(tx: Tx, job_ids: Collection[UUID]) -> list[int]:
     return list(tx.run(_EVENT_IDS, jobs=[str(one) for one in job_ids]).scalars())
 
 
-def read_events(tx: Tx, user_id: UUID, ids: Sequence[int]) -> TakenRows:
+def read_events(tx: Tx, user_id: UUID, ids: Sequence[int]) -> JsonRows:
     """Read events; what tells of another payer is left out."""
     return select(tx, _EVENTS, user_id=user_id, ids=list(ids))
 
 
-def put_events(tx: Tx, shape: Shapes, taken: TakenRows) -> None:
+def put_events(tx: Tx, shape: Shapes, taken: JsonRows) -> None:
     """Insert the events that are not there.  They were counted where they happened, and are not counted again."""
     new = "NOT EXISTS (SELECT FROM job_events e WHERE e.job_id = r.job_id AND e.at = r.at AND e.event = r.event)"
-    put(tx, shape, "job_events", taken, condition=new, written_by="NULL")
+    put(tx, shape, "job_events", taken, condition=new, values={"written_by": "NULL"})
 
 
 def digests(tx: Tx, job_ids: Collection[UUID]) -> list[str]:
@@ -174,36 +174,36 @@ def digests(tx: Tx, job_ids: Collection[UUID]) -> list[str]:
 
 
 def known(tx: Tx, some: Sequence[str]) -> set[str]:
-    """The given lists that exist here.  Locks: them."""
+    """Find which lists exist here.  Locks: them."""
     return set(tx.run(_KNOWN, digests=list(some)).scalars())
 
 
-def read_lists(tx: Tx, some: Sequence[str]) -> dict[str, TakenRows]:
+def read_lists(tx: Tx, some: Sequence[str]) -> dict[str, JsonRows]:
     """Read lists of files with the tests in them."""
     statements = {"lists": _LISTS, "file_inventories": _INVENTORIES, "entries": _ENTRIES}
     return {name: select(tx, statement, digests=list(some)) for name, statement in statements.items()}
 
 
-def put_lists(tx: Tx, shape: Shapes, taken: dict[str, TakenRows]) -> None:
+def put_lists(tx: Tx, shape: Shapes, taken: dict[str, JsonRows]) -> None:
     """Insert lists that are not there."""
     put(tx, shape, "file_inventories", taken["file_inventories"], conflict="ON CONFLICT DO NOTHING")
     tx.run(_PUT_LISTS, lists=taken["lists"].rows, entries=taken["entries"].rows)
 
 
-def read_records(tx: Tx, job_ids: Collection[UUID]) -> dict[str, TakenRows]:
+def read_records(tx: Tx, job_ids: Collection[UUID]) -> dict[str, JsonRows]:
     """Read the records of ended jobs, their accept records and documents."""
     ids = [str(one) for one in job_ids]
     return {table: select(tx, statement, jobs=ids) for table, statement in _READ.items()}
 
 
-def put_codebases(tx: Tx, shape: Shapes, taken: TakenRows) -> str:
+def put_codebases(tx: Tx, shape: Shapes, taken: JsonRows) -> str:
     """Insert the repositories that are not there.  -> JSON: their ids there -> here, where they differ."""
     put(tx, shape, "codebases", taken, conflict="ON CONFLICT DO NOTHING")
     tx.run(_HIDE, rows=taken.rows)
     return str(tx.run(_FIND, rows=taken.rows).scalar_one())
 
 
-def put_records(tx: Tx, shape: Shapes, taken: dict[str, TakenRows], places: Mapping[int, int]) -> None:
+def put_records(tx: Tx, shape: Shapes, taken: dict[str, JsonRows], places: Mapping[int, int]) -> None:
     """Insert the records of ended jobs that are not there; until their user comes they are nobody's.
 
     The lists of their files are there.  places: requests of the account -> their ids here.
@@ -211,7 +211,7 @@ def put_records(tx: Tx, shape: Shapes, taken: dict[str, TakenRows], places: Mapp
     known_as = put_codebases(tx, shape, taken["codebases"])
 
     def add(table: str, *, condition: str = "true", **values: str) -> None:
-        put(tx, shape, table, taken[table], known_as, condition=condition, conflict=_SAME[table], given=None, **values)
+        put(tx, shape, table, taken[table], known_as, condition=condition, conflict=_SAME[table], values=values)
 
     # a second result of a commit finds the first one here
     add("analyses", condition="r.duplicate_of IS NULL", duplicate_of=_DUPLICATE)

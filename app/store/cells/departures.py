@@ -8,7 +8,7 @@ from uuid import UUID
 
 from sqlalchemy import text
 
-from app.store.cells.rows import TakenRows, gather, select, taking
+from app.store.cells.rows import JsonRows, gather, select, taking
 from app.store.cells.tables import OWN
 from app.store.core.unit_of_work import Tx
 
@@ -68,7 +68,11 @@ _LOCK = text("""
     SELECT FROM broker_message m
      WHERE m.task_id = ANY (ARRAY(SELECT CAST(job_id AS text) FROM analysis_requests WHERE user_id = :user_id))
      ORDER BY m.id FOR UPDATE OF m""")
-_LETTERS = text("SELECT CAST(task_id AS uuid) FROM broker_dead_letter WHERE group_name = CAST(:user_id AS text)")
+_LETTERS = text("""
+    SELECT r.job_id FROM broker_dead_letter d
+      JOIN analysis_requests r ON r.job_id = CAST(d.task_id AS uuid) AND r.role = 'payer'
+      LEFT JOIN job_records a ON a.id = r.job_id
+     WHERE d.group_name = CAST(:user_id AS text) AND NOT coalesce(a.status <> 'running', r.cancelled_at IS NOT NULL)""")
 _DROP_LETTERS = text("DELETE FROM broker_dead_letter WHERE group_name = CAST(:user_id AS text)")
 _RUNNING = {
     "analyses": text(f"""
@@ -130,16 +134,16 @@ def lock_unfinished(tx: Tx, user_id: UUID) -> list[UnfinishedRow]:
 
 
 def letters(tx: Tx, user_id: UUID) -> list[UUID]:
-    """Jobs of the user whose message is a dead letter."""
+    """Unfinished jobs of the user whose message is a dead letter."""
     return list(tx.run(_LETTERS, user_id=user_id).scalars())
 
 
-def codebases(tx: Tx, user_id: UUID) -> TakenRows:
+def codebases(tx: Tx, user_id: UUID) -> JsonRows:
     """Read the repositories that the user's rows name."""
     return select(tx, _CODEBASES, user_id=user_id)
 
 
-def end(tx: Tx, user_id: UUID, jobs: Collection[UUID]) -> dict[str, TakenRows]:
+def end(tx: Tx, user_id: UUID, jobs: Collection[UUID]) -> dict[str, JsonRows]:
     """Take unfinished jobs out of this cell: messages, records, timelines and others' requests.  -> table -> rows."""
     ids = [str(job_id) for job_id in jobs]
     if not ids:
@@ -152,7 +156,7 @@ def end(tx: Tx, user_id: UUID, jobs: Collection[UUID]) -> dict[str, TakenRows]:
 
 def leave(
     tx: Tx, user_id: UUID, *, going: Collection[UUID], staying: Collection[UUID], placed: Collection[int]
-) -> dict[str, TakenRows]:
+) -> dict[str, JsonRows]:
     """Delete a user with everything that is theirs alone.  -> table -> rows.
 
     going: unfinished jobs, whose messages move with the user; staying: unfinished ones that the user has left; placed:

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from sqlalchemy import text
 
-from app.store.cells.rows import Shapes, TakenRows, put
+from app.store.cells.rows import JsonRows, Shapes, put
 from app.store.core.unit_of_work import OvertakenError, Tx
 
 _PLACES = text("""
@@ -34,21 +34,26 @@ def new_places(tx: Tx, requests: Iterable[int]) -> dict[int, int]:
     return dict(zip(old, tx.run(_PLACES, number=len(old)).scalars(), strict=True))
 
 
-def put_accepts(tx: Tx, shape: Shapes, taken: TakenRows, codebases: str, places: Mapping[int, int]) -> None:
+def put_accepts(tx: Tx, shape: Shapes, taken: JsonRows, codebases: str, places: Mapping[int, int]) -> None:
     """Insert accept records without their users; an account's own at their places."""
-    _put(tx, shape, taken, codebases, places, conflict=_SAME_JOB, user_id="NULL")
+    _put(tx, shape, taken, codebases, places, _SAME_JOB, user_id="NULL")
 
 
-def put_requests(tx: Tx, shape: Shapes, taken: TakenRows, codebases: str, places: Mapping[int, int]) -> None:
+def put_requests(tx: Tx, shape: Shapes, taken: JsonRows, codebases: str, places: Mapping[int, int]) -> None:
     """Insert requests of an account at their places; an accept record that is there is replaced."""
     _put(tx, shape, taken, codebases, places)
 
 
-def _put(tx: Tx, shape: Shapes, taken: TakenRows, codebases: str, places: Mapping[int, int], **rules: str) -> None:
+def _put(
+    tx: Tx, shape: Shapes, taken: JsonRows, codebases: str, places: Mapping[int, int], conflict: str = "", **values: str
+) -> None:
     if taken.number:
         known = {"places": json.dumps(places)}
         tx.run(_DROP, rows=taken.rows, **known)
-        put(tx, shape, "analysis_requests", taken, codebases, given=known, id=_PLACE, **rules)
+        put(
+            tx, shape, "analysis_requests", taken, codebases,
+            conflict=conflict, values={"id": _PLACE, **values}, given=known,
+        )  # fmt: skip
 
 
 def give(tx: Tx, user_id: UUID, ids: Collection[int]) -> None:

@@ -26,14 +26,14 @@ _SHAPES = text("""
 CODEBASE = "coalesce(CAST(CAST(:codebases AS jsonb) ->> CAST(r.codebase_id AS text) AS uuid), r.codebase_id)"
 
 
-class TakenRows(NamedTuple):
+class JsonRows(NamedTuple):
     """Rows as a JSON array, and how many they are."""
 
     rows: str
     number: int
 
 
-NONE = TakenRows("[]", 0)
+NONE = JsonRows("[]", 0)
 
 
 def shapes(tx: Tx, tables: Iterable[str]) -> Shapes:
@@ -41,9 +41,9 @@ def shapes(tx: Tx, tables: Iterable[str]) -> Shapes:
     return {row.table: tuple(row.columns) for row in tx.run(_SHAPES, tables=list(tables))}
 
 
-def select(tx: Tx, statement: TextClause, **parameters: object) -> TakenRows:
+def select(tx: Tx, statement: TextClause, **parameters: object) -> JsonRows:
     """Run a statement that returns a JSON array, as text, and a number."""
-    return tx.run(statement, **parameters).value(TakenRows)
+    return tx.run(statement, **parameters).value(JsonRows)
 
 
 def gather(source: str, order: str = "") -> str:
@@ -64,13 +64,13 @@ def put(
     tx: Tx,
     shape: Shapes,
     table: str,
-    taken: TakenRows,
+    taken: JsonRows,
     codebases: str = "{}",
     *,
     condition: str = "true",
     conflict: str = "",
+    values: Mapping[str, str] | None = None,
     given: Mapping[str, object] | None = None,
-    **values: str,
 ) -> None:
     """Insert rows, in their order.
 
@@ -79,7 +79,7 @@ def put(
     given: their parameters.
     """
     if taken.number:
-        statement = _inserting(table, shape[table], condition, conflict, tuple(sorted(values.items())))
+        statement = _inserting(table, shape[table], condition, conflict, tuple(sorted((values or {}).items())))
         known = {"codebases": codebases} if "codebase_id" in shape[table] else {}
         tx.run(statement, rows=taken.rows, **known, **(given or {}))
 

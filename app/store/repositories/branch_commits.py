@@ -42,7 +42,7 @@ _JUDGED = text(f"""
                     SELECT a.commit_sha, a.committed_at
                       FROM (SELECT CAST(:commit_sha AS text) AS commit_sha UNION ALL ({_MEMBERS})) AS m
                       JOIN analyses a ON a.codebase_id = :codebase_id AND a.commit_sha = m.commit_sha
-                     WHERE a.status = 'completed' AND a.committed_at IS NOT NULL) AS found
+                     WHERE a.status = 'completed' AND a.duplicate_of IS NULL AND a.committed_at IS NOT NULL) AS found
              GROUP BY commit_sha) AS j
       LEFT JOIN branch_commits b
         ON b.codebase_id = :codebase_id AND b.commit_sha = j.commit_sha AND b.is_member""")
@@ -136,17 +136,17 @@ def newest(codebase: str, *, seen: str = "true", most: str = "1") -> str:
           ORDER BY b.ordered_at DESC NULLS LAST, m.completed_at DESC LIMIT {most})
         UNION ALL
         (SELECT id, ordered_at, completed_at
-           FROM (SELECT *, bool_or(is_named) OVER () AS any_named FROM ({_unknown(codebase, count, members)}) AS u) AS f
+           FROM (SELECT *, bool_or(is_named) OVER () AS any_named FROM ({_unknown(codebase, seen, members)}) AS u) AS f
           WHERE is_named = any_named ORDER BY 2 DESC, 3 DESC LIMIT {most})"""
 
 
-def _unknown(codebase: str, count: str, members: str) -> str:
+def _unknown(codebase: str, seen: str, members: str) -> str:
     # a scalar is computed once, before anything else is read
     return f"""
         SELECT a.id, coalesce(a.committed_at, a.completed_at) AS ordered_at, a.completed_at,
                {IS_NAMED} AS is_named
           FROM analyses a
-         WHERE a.codebase_id = {codebase} AND a.status = 'completed' AND {count}
+         WHERE a.codebase_id = {codebase} AND a.status = 'completed' AND {seen}
            AND NOT (SELECT EXISTS (SELECT {members}))
            AND NOT EXISTS (SELECT FROM branch_commits b
                             WHERE b.codebase_id = a.codebase_id AND b.commit_sha = a.commit_sha)

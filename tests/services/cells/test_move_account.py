@@ -6,11 +6,13 @@ import pytest
 
 from app.domain.lifecycle import Outcome
 from app.domain.plans import Tier
+from app.domain.specification import Mode
 from app.errors import Conflict, NotFound
 from app.services.cells.move_account import AccountBusy, move, settle
 from tests.conftest import A_FILE, World
 from tests.services.busy import leave
 from tests.services.cells.accounts import broken, ended, everything, picture
+from tests.services.specifications.writing import Writing, file_of, of_a_model
 
 
 def test_a_simple_account_moves_and_its_job_runs_there_once(world: World, there: World) -> None:
@@ -111,3 +113,41 @@ def test_an_epoch_is_used_once_and_an_account_that_is_not_there_is_not_found(wor
     assert settle(world.uow, there.uow, user, epoch=2) is True
     with pytest.raises(NotFound):
         move(world.uow, there.uow, user, epoch=3)
+
+
+def test_sentences_that_were_paid_for_are_not_paid_for_again(world: World, there: World) -> None:
+    writing = Writing(of_a_model(world))
+    user = world.user(Tier.PRO)
+    analysis = writing.analysed(user, file_of("test_a.py", "test_one", "test_two"))
+    writing.written(user, analysis)
+    assert writing.cost(user, analysis, Mode.REGENERATE_CACHED) == 0
+    move(world.uow, there.uow, user, epoch=1)
+    assert Writing(of_a_model(there)).cost(user, analysis, Mode.REGENERATE_CACHED) == 0
+    assert (broken(world), broken(there)) == ([], [])
+
+
+def test_a_commit_that_both_cells_have_analysed_keeps_both_results(world: World, there: World) -> None:
+    wanted = world.wanted()
+    for cell in (world, there):
+        user = cell.user(Tier.PRO)
+        cell.finish(cell.running(user, wanted), user, [A_FILE])
+    [mine] = world.rows("SELECT id FROM analyses")
+    [theirs] = there.rows("SELECT id FROM analyses")
+    mover = world.value("SELECT user_id FROM analysis_requests")
+    move(world.uow, there.uow, mover, epoch=1)
+    assert there.status(mine["id"]) == there.status(theirs["id"]) == "completed"
+    again = there.submit(there.user(Tier.PRO), wanted)
+    assert again == theirs["id"]
+    assert there.rows("SELECT id FROM analyses WHERE duplicate_of IS NOT NULL") == [mine]
+    assert (broken(world), broken(there)) == ([], [])
+
+
+def test_a_result_that_comes_while_the_same_commit_is_analysed_is_no_obstacle(world: World, there: World) -> None:
+    wanted = world.wanted()
+    mover, other = world.user(Tier.PRO), there.user(Tier.PRO)
+    world.finish(world.running(mover, wanted), mover, [A_FILE])
+    running = there.running(other, wanted)
+    move(world.uow, there.uow, mover, epoch=1)
+    assert there.finish(running, other, [A_FILE]) is Outcome.COMPLETED
+    assert there.value("SELECT count(*) FROM usage_events") == 2
+    assert (broken(world), broken(there)) == ([], [])

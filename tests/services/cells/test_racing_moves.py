@@ -22,8 +22,10 @@ from app.errors import Problem
 from app.services.accounts import tokens
 from app.services.accounts.tokens import Token
 from app.services.cells.move_account import Moved, move
+from app.services.jobs.cancel import cancel
 from app.services.webhooks import webhooks
 from app.services.webhooks.webhooks import Where
+from app.store.accounts.users import Account
 from app.store.core.unit_of_work import UnitOfWork
 from app.store.jobs import heartbeats
 from tests.conftest import A_FILE, NOW, World
@@ -31,7 +33,7 @@ from tests.race.conftest import pid_of
 from tests.race.gates import Gates
 from tests.race.invariants import broken
 from tests.race.stepping import Stage, Strand, stepped_engine
-from tests.services.busy import leave
+from tests.services.busy import account
 from tests.services.webhooks.receiving import KEYRING, URL
 
 #: Of the whole move each one is a place for what races with it; a test plays every so many of them.
@@ -43,6 +45,7 @@ class Scene:
     """An account with a job that runs and one that waits.  queued: its delivery, which has not started."""
 
     user: UUID
+    account: Account
     running: Delivery
     queued: Delivery
 
@@ -60,7 +63,7 @@ ACTS: Mapping[str, Act] = {
     "accept": lambda world, scene: world.submit(scene.user),
     "start": lambda world, scene: world.start(scene.queued, scene.user),
     "finish": lambda world, scene: world.finish(scene.running, scene.user, [A_FILE]),
-    "cancel": lambda world, scene: leave(world, scene.queued.job_id, scene.user),
+    "cancel": lambda world, scene: cancel(world.uow, scene.queued.job_id, scene.account, world.policy, now=world.now),
     "heartbeat": beat,
     "token": lambda world, scene: tokens.add_token(world.uow, scene.user, name="late", now=NOW),
     "webhook": lambda world, scene: webhooks.add(
@@ -83,7 +86,7 @@ class Crossing:
         """Act when the move has done so many statements; -> what came of it, and whether the move was over before."""
         user = self.world.user(Tier.PRO)
         running, queued = self.world.running(user), self.world.lease(self.world.submit(user))
-        scene = Scene(user, running, queued)
+        scene = Scene(user, account(self.world, user), running, queued)
         left, is_over = after, False
 
         def choose(standing: Mapping[str, Strand]) -> str | None:
