@@ -32,8 +32,9 @@ DECLARE
                       CASE c.relkind WHEN 'v' THEN 'VIEW' WHEN 'm' THEN 'MATERIALIZED VIEW' WHEN 'S' THEN 'SEQUENCE'
                            ELSE 'TABLE' END, c.oid::regclass)
           FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p', 'v', 'm', 'S')
+           -- sequences go with their columns; a table of partitions depends on its own columns, and they on it
            AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid
-                              AND d.deptype IN ('e', 'i', 'a'))
+                              AND (d.deptype = 'e' OR c.relkind = 'S' AND d.deptype IN ('i', 'a')))
         UNION ALL
         SELECT format('DROP FUNCTION IF EXISTS %s CASCADE', p.oid::regprocedure)
           FROM pg_proc p WHERE p.pronamespace = 'public'::regnamespace AND p.prokind = 'f'

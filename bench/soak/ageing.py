@@ -10,6 +10,7 @@ import time
 from collections import Counter, deque
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from uuid import UUID
 
 from sqlalchemy import text
@@ -35,6 +36,7 @@ _ENDED = text("""
            extract(epoch FROM e.at - (SELECT min(at) FROM job_events f WHERE f.job_id = e.job_id)) AS seconds
       FROM job_events e
      WHERE e.job_id = ANY (CAST(:ids AS uuid[])) AND e.event IN ('completed', 'failed', 'cancelled')""")
+_MONTHS = text("SELECT CAST(part AS text) AS part FROM partition_bounds('webhook_deliveries')")
 _NEW = text("SELECT id FROM users WHERE email LIKE :who AND created_at < :before LIMIT 50")
 
 
@@ -131,13 +133,17 @@ class Ageing:
             "inventories": retention.drop_inventories,
             "facts": lambda *at: retention.drop_facts(*at, before=before),
             "words": lambda *at: spec_words.drop(*at, before=before),
-            "deliveries": lambda *at: webhook_deliveries.expire(*at, before=before),
         }
         with self.uow.begin() as tx:
             # sooner than the jobs, as in the service: a key may lead to a job that was in the history before
             self.pruned["keys"] += idempotency.prune(tx, before=before + self.live / 2)
         for name, step in steps.items():
             self.pruned[name] += in_batches(self.uow, step)
+        with self.uow.begin() as tx:  # the service drops whole months, of which this one is not over
+            parts = [row.part for row in tx.run(_MONTHS)]
+        for part in parts:
+            expire = partial(webhook_deliveries.expire, part=part, before=before)
+            self.pruned["deliveries"] += in_batches(self.uow, expire)
         with self.uow.begin() as tx:
             self.pruned["slots of the schedule"] += schedule.prune(tx, before=before)
             self.pruned["reconciliations"] += unused_rows.drop_reconciliations(tx, before=before)

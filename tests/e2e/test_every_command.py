@@ -125,6 +125,25 @@ def revoke(place: Place) -> object:
     return place.run("token", "revoke", place.object("token", "add", ANN, "--json")["prefix"])
 
 
+def of_cells(do: Callable[[Place], object]) -> Callable[[Place], object]:
+    """As an operator of a service with one cell so far."""
+
+    def run(place: Place) -> object:
+        url = place.nodes.database_url
+        place.env |= {"CELLS": f"eu1={url}", "DIRECTORY_URL": url}
+        place.run("migrate")
+        return do(place)
+
+    return run
+
+
+def move(place: Place) -> object:
+    """There is no other cell; tests/e2e/test_cells.py has two."""
+    done = CliRunner().invoke(main, ["cell", "move", ANN, "--to", "eu1"], env=place.env)
+    assert done.exit_code == 1
+    return "lives in eu1" in done.output
+
+
 def submit(place: Place) -> object:
     token = place.object("token", "add", ANN, "--json")["token"]
     place.home.mkdir(exist_ok=True)
@@ -160,6 +179,10 @@ RUNS: dict[str, Callable[[Place], object]] = {
     "audit": plain("audit", "--json"),
     "bills export": lambda place: place.run("bills", "export", "--month", "2026-01", str(place.nodes.folder / "b.csv")),
     "backup": lambda place: place.run("backup", str(place.nodes.folder / "b.dump")),
+    "cell adopt": of_cells(plain("cell", "adopt", "eu1")),
+    "cell list": of_cells(plain("cell", "list")),
+    "cell move": of_cells(move),
+    "cell settle": of_cells(lambda place: place.run("cell", "settle") == ""),
     "config": plain("config"),
     "dead": plain("dead"),
     "doctor": plain("doctor", "--fix"),

@@ -191,6 +191,8 @@ def test_every_setting_may_come_from_a_file(field: str, tmp_path: Path) -> None:
         "secret_key": "s" * 16, **dict.fromkeys(("encryption_key", "encryption_keys", "metrics_token", "secret_key_predecessors"), "k" * 16), "local_repos_root": str(tmp_path), "allowed_git_hosts": "git.example.org",
         **dict.fromkeys(("database_url", "database_owner_url", "database_direct_url", "database_read_url"), "postgresql://ann:x@h:1/d"),
         **dict.fromkeys(("public_url", "fairlane_url", "llm_base_url", "github_oauth_url"), "https://fairlane.example.org"),
+        "cells": "eu1=postgresql://ann:x@h:1/d", "directory_url": "postgresql://ann:x@h:1/d",
+        "object_store_url": f"file://{tmp_path}",
         "session_idle_timeout": "1h", "smtp_url": "smtp://ann:x@mail.example.org", "mail_from": "fairlane@example.org",
         "llm_share_per_account": "0.5",
     }  # fmt: skip
@@ -202,6 +204,8 @@ def test_every_setting_may_come_from_a_file(field: str, tmp_path: Path) -> None:
     file.write_text(f"{given_value}\n", encoding="utf-8")
     environ = {"LEASE_SECONDS": "60"} if field != "lease_seconds" else {}
     environ |= {"DATABASE_URL": "postgresql://h/d"} if field == "database_owner_url" else {}
+    cells = {"CELLS": values["cells"], "DIRECTORY_URL": values["directory_url"], "DATABASE_URL": values["database_url"]}
+    environ |= cells if field in {"cells", "directory_url"} else {}
     environ |= {"LLM_BASE_URL": "https://x.org", "LLM_MODEL": "m"} if "llm_" in field else {}
     environ |= {"LLM_INPUT_PRICE": "1", "LLM_OUTPUT_PRICE": "2"} if field == "llm_cost_per_day" else {}
     environ |= {"PUBLIC_URL": "https://fairlane.example.org"} if field == "smtp_url" else {}
