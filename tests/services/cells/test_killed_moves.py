@@ -29,7 +29,7 @@ def account(world: World) -> tuple[UUID, list[UUID]]:
 
 @dataclass
 class Travels:
-    """An account that moves to and fro.  cells: where it lives, and the other one; delivery: of a job that runs."""
+    """An account that moves there and back.  cells: where it lives, and the other one; delivery: of a job that runs."""
 
     cells: list[World]
     user: UUID
