@@ -78,7 +78,7 @@ class Client:
         return str(answer.json["id"])
 
     def deliver(self) -> None:
-        """Send what is due of the webhook, as a worker does."""
+        """Deliver what is due for the webhook, as a worker does."""
         while (row := self._next()) is not None:
             with self.uow.begin() as tx:
                 webhook_deliveries.record(
@@ -194,7 +194,7 @@ def _go_on(client: Client, over: Event) -> tuple[list[float], list[float]]:
 
 
 def _compare(plain: Client, months: Client, turns: int) -> None:
-    """The same ways in both databases, in turns."""
+    """Take each way in both databases in turns, and print the medians."""
     since = plain.uow.now() - timedelta(days=30)
     hooks = [UUID(str(row[0])) for row in _rows(plain.uow, "SELECT id FROM webhooks ORDER BY id LIMIT 1000")]
     ways: dict[str, Callable[[Client, int], object]] = {

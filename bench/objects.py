@@ -41,14 +41,14 @@ class Timed:
     stores: list[float] = field(default_factory=list)
 
     def load(self, keys: Sequence[FactsKey]) -> dict[FactsKey, Facts]:
-        """As FactsCache."""
+        """Load facts, as FactsCache does."""
         began = time.perf_counter()
         found = {FactsKey(blob_id, language): dict(facts) for blob_id, language, facts in self.known.load(keys)}
         self.loads[-1] += 1000 * (time.perf_counter() - began)
         return found
 
     def store(self, facts: Mapping[FactsKey, Facts]) -> None:
-        """As FactsCache."""
+        """Store facts, as FactsCache does."""
         began = time.perf_counter()
         self.known.store({(key.blob_id, key.language): one for key, one in facts.items()})
         self.stores[-1] += 1000 * (time.perf_counter() - began)

@@ -74,7 +74,7 @@ def _plain(value: object) -> object:
 def _parquet(path: Path) -> Iterator[_Written]:
     try:
         import pyarrow as pa  # noqa: PLC0415 - 60 MB that only this command needs
-        from pyarrow import parquet  # noqa: PLC0415
+        from pyarrow import parquet  # noqa: PLC0415 - as above
     except ImportError as error:
         raise click.ClickException(
             "Parquet needs pyarrow: pip install 'fairlane[parquet]', or a name in .csv"

@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 import click
 
-from app.cli.wiring import open_cells, show
+from app.cli.wiring import actor, open_cells, show
 from app.services.cells import cells, change_cell, register
 
 
@@ -47,11 +47,12 @@ def adopt(name: str) -> None:
 @click.option("--json", "as_json", is_flag=True)
 def move_account(email: str, to: str, *, as_json: bool) -> None:
     """Move the account of EMAIL with all that it has, while it works; its running jobs begin again there."""
-    show(asdict(change_cell.change_cell(open_cells(publishes=True), email, to)), as_json=as_json)
+    moved = change_cell.change_cell(open_cells(publishes=True), email, to, actor=actor())
+    show(asdict(moved), as_json=as_json)
 
 
 @cell.command()
 def settle() -> None:
     """End the moves whose process died: each account lives in one cell, with everything."""
-    for place in change_cell.settle_left(open_cells(publishes=True)):
+    for place in change_cell.settle_left(open_cells(publishes=True), actor=actor()):
         click.echo(f"{place.user_id} lives in {place.cell}")

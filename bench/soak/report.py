@@ -102,7 +102,7 @@ def _sum(sample: Sample, what: str) -> int:
 
 
 def _thirds(times: Series, digits: int) -> str:
-    """Of each third."""
+    """The medians of each third of a series."""
     size = max(1, len(times) // 3)
     thirds = [[value for _, value in times[at : at + size]] for at in (0, size, 2 * size)]
     return "; ".join(f"{percentile(one, 0.5):.{digits}f}, {percentile(one, 0.99):.{digits}f}" for one in thirds if one)

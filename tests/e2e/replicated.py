@@ -72,7 +72,7 @@ class Replicated:
 
     @property
     def replica(self) -> Replica:
-        """As the web sees it."""
+        """The replica as the web of this test sees it."""
         found = self.web.uow.replica
         assert found is not None
         return found

@@ -126,7 +126,7 @@ def revoke(place: Place) -> object:
 
 
 def of_cells(do: Callable[[Place], object]) -> Callable[[Place], object]:
-    """As an operator of a service with one cell so far."""
+    """Run a command in a service that has one cell so far."""
 
     def run(place: Place) -> object:
         url = place.nodes.database_url

@@ -12,12 +12,13 @@ import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.domain.cells import AccountCell
-from app.errors import Conflict, Message, NotFound, Problem, Unavailable
+from app.errors import Conflict, Message, NotFound, Problem
 from app.services.cells import move_account
 from app.services.cells.cells import Cells
 from app.services.cells.move_account import Moved
 from app.services.cells.register import note
 from app.store.cells import directory, keys, movers
+from app.store.operations import audit_log
 
 #: Keys that were learned so long ago are learned again if they are used; most sessions have ended by then.
 KEYS_LIVE = timedelta(days=30)
@@ -26,10 +27,10 @@ MOST_KEYS = 10_000
 log = structlog.get_logger(__name__)
 
 
-def change_cell(cells: Cells, email: str, to: str) -> Moved:
+def change_cell(cells: Cells, email: str, to: str, *, actor: str) -> Moved:
     """Move the account with this address; a move of it that a dead process has left is ended first.
 
-    Locks: the account's moves, in the directory.
+    actor: for the audit log of the new cell.  Locks: the account's moves, in the directory.
     Raises: NotFound; InvalidInput for no cell; Conflict if it lives there, or is moving; as move_account.move.
     """
     target = cells.uow_of(to)
@@ -37,7 +38,7 @@ def change_cell(cells: Cells, email: str, to: str) -> Moved:
     with movers.only_one(cells.directory.engine, place.user_id) as is_ours:
         if not is_ours:
             raise Conflict(Message("%(email)s is moving", email=email))
-        _settle_if_left(cells, place)
+        _settle_if_left(cells, place, actor=actor)
         with cells.directory.begin() as tx:
             begun = directory.begin_move(tx, place.user_id, to)
         if begun is None:
@@ -45,15 +46,16 @@ def change_cell(cells: Cells, email: str, to: str) -> Moved:
         try:
             moved = move_account.move(cells.uow_of(begun.cell), target, begun.user_id, epoch=begun.epoch)
         except Problem:  # it has moved nothing; after any other error nobody knows until it is settled
-            _end(cells, begun, moved=False)
+            _end(cells, begun, moved=False, actor=actor)
             raise
-        _end(cells, begun, moved=True)
+        _end(cells, begun, moved=True, actor=actor)
         return moved
 
 
-def settle_left(cells: Cells) -> list[AccountCell]:
+def settle_left(cells: Cells, *, actor: str) -> list[AccountCell]:
     """End the moves whose process died.  Returns: where those accounts live now.
 
+    actor: for the audit log.
     Locks: the moves of each account, in the directory; one that a process works on is left to it.
     """
     with cells.directory.once() as tx:
@@ -64,8 +66,8 @@ def settle_left(cells: Cells) -> list[AccountCell]:
             if not is_ours:
                 continue
             try:
-                ended = _settle_if_left(cells, place)
-            except (SQLAlchemyError, Unavailable) as error:  # a cell is away: the others are settled
+                ended = _settle_if_left(cells, place, actor=actor)
+            except (SQLAlchemyError, Problem) as error:  # a cell is away, or not in our settings: others are settled
                 log.warning("move_not_settled", tenant=str(place.user_id), error=type(error).__name__)
             else:
                 settled += [ended] if ended else []
@@ -78,7 +80,7 @@ def forget_old_keys(cells: Cells) -> int:
         return directory.forget_keys(tx, age=KEYS_LIVE, most=MOST_KEYS)
 
 
-def _settle_if_left(cells: Cells, place: AccountCell) -> AccountCell | None:
+def _settle_if_left(cells: Cells, place: AccountCell, *, actor: str) -> AccountCell | None:
     """End a move of the account, of whose moves this process holds the lock; None if there is none."""
     with cells.directory.once() as tx:
         now = directory.place_of(tx, place.user_id)
@@ -86,11 +88,15 @@ def _settle_if_left(cells: Cells, place: AccountCell) -> AccountCell | None:
         return None
     source, target = cells.uow_of(now.cell), cells.uow_of(now.moving_to)
     moved = move_account.settle(source, target, now.user_id, epoch=now.epoch)
-    _end(cells, now, moved=moved)
+    _end(cells, now, moved=moved, actor=actor)
     return AccountCell(now.user_id, now.moving_to if moved else now.cell, now.epoch)
 
 
-def _end(cells: Cells, place: AccountCell, *, moved: bool) -> None:
+def _end(cells: Cells, place: AccountCell, *, moved: bool, actor: str) -> None:
+    """Note how a move has ended.  One that is noted again, as a process died in between, is in the log twice."""
+    if moved and place.moving_to is not None:
+        with cells.uow_of(place.moving_to).begin() as tx:
+            audit_log.add(tx, actor, "user.move", str(place.user_id), before=place.cell, after=place.moving_to)
     with cells.directory.begin() as tx:
         directory.end_move(tx, place, moved=moved)
 

@@ -62,7 +62,7 @@ def find_jobs(
     matching = [row for row in rows if row.job_id is not None]
     page = matching[:SIZE]
     if uow.replica is not None and (under_way := [row for row in page if row.job_id not in found]):
-        with uow.begin() as tx:  # no replica knows who waits for whom
+        with uow.begin() as tx:  # only the primary knows what every job waits for
             found |= described(tx, under_way)
     is_cut = len(matching) <= SIZE and bool(rows) and rows[0].looked == SEARCHED
     following = page[-1].id if len(matching) > SIZE else rows[0].oldest if is_cut else None

@@ -60,10 +60,11 @@ def joined(apps: Mapping[str, APIFlask], own: str, directory: UnitOfWork) -> Cel
     They share what a process has one of: all but the database, and who watches the jobs in it.
     """
     cells = Cells(own, {cell: _wired(app).uow for cell, app in apps.items()}, directory)
+    shared = {name: apps[own].extensions[name] for name in (READS, LOOKUPS, GITHUB, MAILS)}
     for cell, app in apps.items():
         noting = partial(register, cells.directory, cells.uows, cell)
         forgetting = partial(unregister, cells.directory, cell)
-        app.extensions |= {EXTENSION: _wired(app).registering(noting, forgetting)} | _shared(apps[own])
+        app.extensions |= {EXTENSION: _wired(app).registering(noting, forgetting)} | shared
         app.extensions[LIVE].places = apps[own].extensions[LIVE].places
     settings = _wired(apps[own]).settings
     visitor = partial(client_of, trusts_proxy=settings.trust_proxy)
@@ -77,13 +78,8 @@ def _of_cell(own: APIFlask, settings: Settings, address: str) -> APIFlask:
     others = dict.fromkeys(("database_direct_url", "database_read_url"))
     wired = wire(settings.model_copy(update={**others, "database_url": SecretStr(address)}))
     app = build(wired.settings, _wired(own).secret)
-    live = Live(wired.uow, wired.policy, places=own.extensions[LIVE].places)
-    app.extensions |= {EXTENSION: wired, LIVE: live} | _shared(own)
+    app.extensions |= {EXTENSION: wired, LIVE: Live(wired.uow, wired.policy)}
     return app
-
-
-def _shared(app: APIFlask) -> dict[str, object]:
-    return {name: app.extensions[name] for name in (READS, LOOKUPS, GITHUB, MAILS)}
 
 
 def _directory(settings: Settings) -> UnitOfWork:

@@ -111,6 +111,7 @@ ACTIONS = {
     "user.add": lazy_gettext("Added a user"),
     "user.delete": lazy_gettext("Deleted a user"),
     "user.limit": lazy_gettext("Changed the limit of a user"),
+    "user.move": lazy_gettext("Moved a user to another cell"),
     "user.email": lazy_gettext("Verified the address of a user"),
     "user.password": lazy_gettext("Changed the password of a user"),
     "user.tier": lazy_gettext("Changed the tier of a user"),

@@ -15,7 +15,7 @@ KEYS = {"AWS_ACCESS_KEY_ID": "fairlane", "AWS_SECRET_ACCESS_KEY": "a secret of t
 
 @dataclass
 class MemoryObjects:
-    """As app.domain.objects.Objects, in memory.
+    """Objects in memory, for what takes an app.domain.objects.Objects.
 
     is_away: whether it refuses to answer; asked: what was asked for; after_put: called once an object is there.
     """

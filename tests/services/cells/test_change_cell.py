@@ -52,19 +52,21 @@ def homes(cells: Cells, user_id: UUID) -> list[str]:
 def test_an_account_that_the_directory_did_not_know_moves_there_and_back(cells: Cells) -> None:
     user_id, email = person(cells)
     for epoch, to in ((2, "b"), (3, "a")):
-        change_cell.change_cell(cells, email, to)
+        change_cell.change_cell(cells, email, to, actor="test")
         assert place(cells, user_id) == AccountCell(user_id, to, epoch)
         assert homes(cells, user_id) == [to]
+        moves = World(cells.uows[to]).rows("SELECT actor, facts FROM audit_log WHERE action = 'user.move' ORDER BY id")
+        assert moves[-1] == {"actor": "test", "facts": {"before": {"a": "b", "b": "a"}[to], "after": to}}
 
 
 def test_what_cannot_be_moved_is_refused(cells: Cells) -> None:
     _, email = person(cells)
     with pytest.raises(Conflict, match="lives in a"):
-        change_cell.change_cell(cells, email, "a")
+        change_cell.change_cell(cells, email, "a", actor="test")
     with pytest.raises(InvalidInput, match="expected one of a, b"):
-        change_cell.change_cell(cells, email, "c")
+        change_cell.change_cell(cells, email, "c", actor="test")
     with pytest.raises(NotFound, match="no account for"):
-        change_cell.change_cell(cells, "nobody@example.org", "b")
+        change_cell.change_cell(cells, "nobody@example.org", "b", actor="test")
 
 
 def test_one_process_at_a_time_moves_an_account(cells: Cells) -> None:
@@ -72,10 +74,10 @@ def test_one_process_at_a_time_moves_an_account(cells: Cells) -> None:
     with movers.only_one(cells.directory.engine, user_id) as is_ours:
         assert is_ours
         with pytest.raises(Conflict, match="is moving"):
-            change_cell.change_cell(cells, email, "b")
+            change_cell.change_cell(cells, email, "b", actor="test")
         begin(cells, email)
-        assert settle_left(cells) == []
-    assert settle_left(cells) == [AccountCell(user_id, "a", 2)]
+        assert settle_left(cells, actor="test") == []
+    assert settle_left(cells, actor="test") == [AccountCell(user_id, "a", 2)]
     assert (homes(cells, user_id), place(cells, user_id)) == (["a"], AccountCell(user_id, "a", 2))
 
 
@@ -86,14 +88,19 @@ def test_a_move_whose_end_was_not_noted_is_settled_in_the_new_cell(
     with monkeypatch.context() as patch:
         patch.setattr(change_cell, "_end", died)
         with pytest.raises(OperationalError):
-            change_cell.change_cell(cells, email, "b")
+            change_cell.change_cell(cells, email, "b", actor="test")
     assert place(cells, user_id) == AccountCell(user_id, "a", 2, "b")
-    assert settle_left(cells) == [AccountCell(user_id, "b", 2)]
+    assert settle_left(cells, actor="test") == [AccountCell(user_id, "b", 2)]
     assert (homes(cells, user_id), place(cells, user_id)) == (["b"], AccountCell(user_id, "b", 2))
 
 
-def test_a_cell_that_is_away_keeps_no_other_account_from_being_settled(
-    cells: Cells, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    "fault",
+    [OperationalError("a connection", {}, Exception("lost")), InvalidInput("no such cell")],
+    ids=["away", "unknown"],
+)
+def test_a_cell_that_cannot_be_used_keeps_no_other_account_from_being_settled(
+    cells: Cells, monkeypatch: pytest.MonkeyPatch, fault: Exception
 ) -> None:
     (first, one), (second, other) = sorted(person(cells) for _ in range(2))
     for email in (one, other):
@@ -102,13 +109,13 @@ def test_a_cell_that_is_away_keeps_no_other_account_from_being_settled(
 
     def away_at_first(source: UnitOfWork, target: UnitOfWork, user_id: UUID, *, epoch: int) -> bool:
         if user_id == first:
-            died()
+            raise fault
         return settle(source, target, user_id, epoch=epoch)
 
     with monkeypatch.context() as patch:
         patch.setattr(move_account, "settle", away_at_first)
-        assert settle_left(cells) == [AccountCell(second, "a", 2)]
-    assert settle_left(cells) == [AccountCell(first, "a", 2)]
+        assert settle_left(cells, actor="test") == [AccountCell(second, "a", 2)]
+    assert settle_left(cells, actor="test") == [AccountCell(first, "a", 2)]
 
 
 def test_a_later_move_first_settles_what_was_left(cells: Cells, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,8 +123,8 @@ def test_a_later_move_first_settles_what_was_left(cells: Cells, monkeypatch: pyt
     with monkeypatch.context() as patch:
         patch.setattr(move_account, "move", died)
         with pytest.raises(OperationalError):
-            change_cell.change_cell(cells, email, "b")
-    change_cell.change_cell(cells, email, "b")
+            change_cell.change_cell(cells, email, "b", actor="test")
+    change_cell.change_cell(cells, email, "b", actor="test")
     assert (homes(cells, user_id), place(cells, user_id)) == (["b"], AccountCell(user_id, "b", 3))
 
 
@@ -130,7 +137,7 @@ def test_a_refused_move_leaves_the_account_where_it_is(cells: Cells, monkeypatch
     with monkeypatch.context() as patch:
         patch.setattr(move_account, "move", refuse)
         with pytest.raises(Unavailable):
-            change_cell.change_cell(cells, email, "b")
+            change_cell.change_cell(cells, email, "b", actor="test")
     assert (homes(cells, user_id), place(cells, user_id)) == (["a"], AccountCell(user_id, "a", 2))
 
 

@@ -112,7 +112,7 @@ def test_what_is_in_no_months_part_is_deleted_row_by_row(world: World, hook: UUI
 
 
 def test_parts_that_somebody_else_makes_are_left_alone(world: World, hook: UUID) -> None:
-    """As pg_partman does; by the week here, across the end of a month."""
+    """Make partitions as pg_partman does; here they are weeks, and one crosses the end of a month."""
     month = first_of(world.uow.now(), 5)
     week = (month - timedelta(days=3), month + timedelta(days=4))
     world.rows(
