@@ -81,6 +81,10 @@ class Submitter(threading.Thread):
         """What was accepted after an instant of time.monotonic."""
         return [one for one in list(self.accepted) if one.at > instant]
 
+    def sent_since(self, instant: float) -> list[Accepted]:
+        """What was accepted by a request that began after an instant: all of it was committed after it."""
+        return [one for one in self.since(instant) if one.at - one.seconds > instant]
+
     def close(self) -> None:
         """Submit nothing any more, by hand either."""
         self._client.close()

@@ -50,7 +50,7 @@ def test_after_a_mistake_everything_is_as_it_was_the_moment_before(
             print(f"{means.__name__}: {up:.1f} s until the server, {time.monotonic() - begun:.1f} s until every job")
             lost = set(service.unknown(client))
             assert lost.isdisjoint(kept)
-            assert lost >= {one.job_id for one in client.since(after)}
+            assert lost >= {one.job_id for one in client.sent_since(after)}
             assert service.bills() == {one.job_id: 1 for one in client.accepted if one.job_id not in lost}
             assert service.broken() == []
     finally:
@@ -77,7 +77,7 @@ def work(
     [(moment,)] = query(archive.server, "SELECT clock_timestamp()::text")
     after = time.monotonic()
     query(archive.server, MISTAKE)
-    wait_for(lambda: len(client.since(after)) >= 3, "jobs that were accepted after it")
+    wait_for(lambda: len(client.sent_since(after)) >= 3, "jobs that were submitted after it")
     client.end()
     assert service.broken() != []
     return kept, bills, moment, after

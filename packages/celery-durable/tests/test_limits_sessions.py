@@ -18,6 +18,7 @@ from celery_durable.session import Session
 from celery_durable.statements import statements
 from durable_harness.broker import PREFIX, Broker
 from durable_harness.limited import Limited, too_many
+from durable_harness.plans import pages
 from durable_harness.taker import Take, Taker
 from durable_harness.waiting import wait_for
 
@@ -162,25 +163,17 @@ def test_transactions_that_stay_open_stop_no_claim(broker: Broker, queue: Limite
     assert queue.tasks() == ["t2", "late"]
 
 
-def blocks(queue: Limited, rank: int) -> int:
-    """What a claim from a rank on touches."""
-    [(found,)] = queue.run(
-        f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) SELECT durable_claim('main', 1, NULL, 900, {rank}, 0)"
-    )
-    return int(found[0]["Plan"]["Shared Hit Blocks"] + found[0]["Plan"]["Shared Read Blocks"])
-
-
 def test_behind_an_old_snapshot_a_start_reads_the_last_one_only(broker: Broker, queue: Limited) -> None:
     old = Limited(broker, autocommit=False)
     old.connection.set_session(isolation_level="REPEATABLE READ")
     old.run("SELECT 1 FROM durable_ready")
     queue.limit("10000/s", 10_000)
     queue.send(*(f"{number}" for number in range(3200)))
-    for _ in range(8):
-        early = blocks(queue, queue.turns()[0][0])
+    claim = "SELECT durable_claim('main', 1, NULL, 900, %s, 0)"
+    early = pages(queue.connection, claim, (queue.turns()[0][0],))
     while len(queue.turns()) > 50:
         queue.claim(50)
-    assert blocks(queue, queue.turns()[0][0]) < early + 25
+    assert pages(queue.connection, claim, (queue.turns()[0][0],)) < early + 25
 
 
 def sent(broker: Broker, number: int) -> None:

@@ -1,27 +1,17 @@
 """An old transaction keeps every dead row and index entry; claims must not read them over and over."""
 
-from typing import Any
-
 import pytest
-from celery_durable.database import Parameters
 from celery_durable.options import Options
 from celery_durable.statements import statements
 from celery_durable.template import send_many
 from durable_harness.broker import PREFIX, Broker
+from durable_harness.plans import pages
 from durable_harness.taker import Taker
 
 SQL = statements(Options(listen=False))
 MESSAGES = 6000
 #: What a claim or a publish reads in any case, in pages: there are some 20.
 ELSEWHERE = 35
-
-
-def buffers(connection: Any, statement: str, given: Parameters) -> int:
-    with connection.cursor() as cursor:
-        for _ in range(3):  # the first ones fill the session's caches
-            cursor.execute(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {statement}", given)
-            plan = cursor.fetchone()[0][0]["Plan"]
-    return int(plan["Shared Hit Blocks"] + plan["Shared Read Blocks"])
 
 
 @pytest.mark.proof
@@ -38,9 +28,9 @@ def test_the_dead_entries_of_an_old_transaction_are_read_once_in_a_while_only(br
     position = taker.channel.node.reader._positions["main"]
     claim = {"queue": "main", "count": 1, "owner": None, "lease": 15, "sleep": 0}
     connection = broker.connect()
-    whole = buffers(connection, SQL.claim, {**claim, "floor": 0})
-    since = buffers(connection, SQL.claim, {**claim, "floor": position.rank})
-    publish = buffers(connection, SQL.publish, ("main", "{}", None, None, None, None, 100, None, None, 0))
+    whole = pages(connection, SQL.claim, {**claim, "floor": 0})
+    since = pages(connection, SQL.claim, {**claim, "floor": position.rank})
+    publish = pages(connection, SQL.publish, ("main", "{}", None, None, None, None, 100, None, None, 0))
     connection.rollback()
     connection.close()
     old.rollback()

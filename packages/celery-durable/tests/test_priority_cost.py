@@ -10,7 +10,7 @@ from celery_durable.options import Options
 from celery_durable.statements import statements
 from durable_harness.broker import Broker
 from durable_harness.database import Database
-from durable_harness.plans import explain
+from durable_harness.plans import explain, pages
 from durable_harness.sessions import Sessions
 from durable_harness.turns import Turns
 
@@ -44,14 +44,6 @@ def fill(turns: Turns, tenant: str, number: int, priority: int | None) -> None:
 def reads(turns: Turns, floor: int = 0) -> list[dict[str, Any]]:
     found = explain(turns.broker, SQL.claim, {**CLAIM, "floor": floor}, times=10)
     return [node for node in found if node.get("Relation Name") in TABLES and node["Node Type"] != "ModifyTable"]
-
-
-def blocks(turns: Turns, statement: str) -> int:
-    """What the seventh one touches: the first ones fill the session's caches, and keep a plan."""
-    for _ in range(7):
-        [(found,)] = turns.run(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {statement}")
-    plan = found[0]["Plan"]
-    return int(plan["Shared Hit Blocks"] + plan["Shared Read Blocks"])
 
 
 @pytest.mark.parametrize("statistics", [False, True])
@@ -95,7 +87,7 @@ def test_a_wake_does_not_read_what_waits(turns: Turns, ordinary: int, high: int)
                           RETURNING id, queue_id)
            INSERT INTO durable_waiting (id, queue_id, tenant, reason, priority)
            SELECT id, queue_id, 'ann', 'parked', 5 FROM given""", (high,))  # fmt: skip
-    assert blocks(turns, WAKE) < 200
+    assert pages(turns.connection, WAKE) < 200
     woken = turns.run("SELECT task_id FROM durable_message JOIN durable_ready USING (id) ORDER BY rank")
     assert [task for (task,) in woken] == [f"h{number}" if high else f"ann{number}" for number in range(1, 8)]
 
@@ -137,7 +129,7 @@ def test_behind_claims_of_an_old_snapshot_a_queue_is_not_asked_in_vain(turns: Tu
         fill(turns, "ann", 100, None)
         rank = turns.turns()[0][0]
         assert "durable_ready_prioritized" in {node.get("Index Name") for node in reads(turns, floor=rank)}
-        assert blocks(turns, f"SELECT durable_claim('main', 1, NULL, 900, {rank}, 0)") < 200
+        assert pages(turns.connection, f"SELECT durable_claim('main', 1, NULL, 900, {rank}, 0)") < 200
 
 
 def test_behind_an_old_snapshot_a_batch_reads_the_turns_that_were_given_away_once(turns: Turns) -> None:
@@ -147,6 +139,6 @@ def test_behind_an_old_snapshot_a_batch_reads_the_turns_that_were_given_away_onc
     with ExitStack() as stack:
         old = Sessions(turns.broker, stack).session("REPEATABLE READ")
         old.run("SELECT 1 FROM durable_ready")
-        early = blocks(turns, batch)
+        early = pages(turns.connection, batch)
         turns.run("SELECT count(*) FROM durable_claim('main', 2000, NULL, 900, 0, 0)")
-        assert blocks(turns, batch) < early + 1000
+        assert pages(turns.connection, batch) < early + 1000
