@@ -125,7 +125,7 @@ prove-fairness: setup ## 100,000 jobs on 8 nodes that are killed and stopped whi
 		tests/e2e/test_limits_under_fire.py -p no:randomly -s
 
 prove-cells: setup ## move 200 of 1,000 accounts between four databases under load, with nodes and movers that are killed
-	CELL_COUNT=4 CELL_USERS=1000 CELL_MOVES=200 CELL_PAUSE=3 $(BIN)/python -m pytest \
+	CELL_COUNT=4 CELL_USERS=1000 CELL_MOVES=200 CELL_PAUSE=3 CELL_RESTS=1 $(BIN)/python -m pytest \
 		tests/e2e/test_cells_under_fire.py -p no:randomly -s
 
 prove-simulation: setup ## compare simulated with real waits, within 15 %

@@ -1,7 +1,8 @@
 """Accounts move between cells under fire: nodes and movers are killed, and nothing is lost, billed twice or above a limit.
 
 CELLS servers (2 in the suite), CELL_USERS users (16), CELL_MOVES moves (6), of which a third are killed; `make prove-cells`
-does 4, 1,000 and 200.  CELL_SEED repeats a run's choices.
+does 4, 1,000 and 200.  CELL_SEED repeats a run's choices.  With CELL_RESTS=1 no account moves for as long after each ten
+moves, so that accepts with and without moves are measured in one run.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ import random
 import subprocess
 import time
 from collections import Counter
-from contextlib import suppress
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median, quantiles
 
@@ -32,6 +34,8 @@ pytestmark = pytest.mark.proof
 COUNT, USERS = int(os.environ.get("CELL_COUNT", "2")), int(os.environ.get("CELL_USERS", "16"))
 MOVES, THREADS = int(os.environ.get("CELL_MOVES", "6")), 4
 NODES, PAUSE, STOP = int(os.environ.get("CELL_NODES", "1")), float(os.environ.get("CELL_PAUSE", "3")), 6.0
+#: So many moves in a row, where there are rests.
+IN_A_ROW, RESTS = 10, os.environ.get("CELL_RESTS") == "1"
 SEED = int(os.environ.get("CELL_SEED", random.randrange(2**32)))
 #: Of the movers, how many are killed, and after how many seconds at most.
 KILLED, KILLED_AFTER = 0.33, float(os.environ.get("CELL_KILLED_AFTER", "4"))
@@ -43,6 +47,26 @@ LEFT = """
     SELECT 'reservation' AS what, job_id::text AS job_id FROM quota_reservations
      UNION ALL SELECT 'slot', job_id::text FROM execution_slots UNION ALL SELECT 'message', task_id FROM kombu_message"""
 PREPARED = "SELECT gid FROM pg_prepared_xacts"
+
+
+@dataclass(frozen=True)
+class Move:
+    """Whose account, how it ended, and the pause that it tells of."""
+
+    owner: Owner
+    how: str
+    pause: float
+
+
+@dataclass(frozen=True)
+class Row:
+    """Moves one after the other, and what was settled after them.  Instants of time.monotonic; rested: the end of the rest."""
+
+    moves: list[Move]
+    settled: list[str]
+    begun: float
+    ended: float
+    rested: float
 
 
 @pytest.mark.timeout(60 * MOVES + 900)
@@ -59,39 +83,52 @@ def test_accounts_move_while_they_work_and_lose_nothing(tmp_path: Path) -> None:
         clients = Clients(cells, owners)
         clients.begin(THREADS, SEED)
         wait_for(lambda: sum(len(owner.jobs) for owner in owners) > 2 * USERS, "work")
-        begun = time.monotonic()
-        moves = [moved(cells, owner, dice, tmp_path) for owner in dice.choices(owners, k=MOVES)]
-        settled = done(cells.fairlane("cell", "settle", folder=tmp_path))
-        seconds = time.monotonic() - begun
+        chosen = dice.choices(owners, k=MOVES)
+        rows = [row(cells, chosen[at : at + IN_A_ROW], dice, tmp_path) for at in range(0, MOVES, IN_A_ROW)]
         for cell in cells.cells.values():
             cell.fire.cease()
         clients.stop()
         wait_for(lambda: over(cells), "every job to end", seconds=900)
-        tell(cells, owners, clients, moves, settled, seconds, begun)
-        judge(cells, owners, moves)
+        tell(cells, owners, clients, rows)
+        tell_accepts(owners, rows)
+        judge(cells, owners, rows)
 
 
-def moved(cells: Cells, owner: Owner, dice: random.Random, folder: Path) -> tuple[str, float]:
-    """Move an account in a process of its own, which may be killed; -> how it ended, and the pause that it tells of."""
+def row(cells: Cells, owners: list[Owner], dice: random.Random, folder: Path) -> Row:
+    """Move accounts, and settle what was killed, as the sweep does; rest for as long, if asked."""
+    begun = time.monotonic()
+    moves = [moved(cells, owner, dice, folder) for owner in owners]
+    settled = done(cells.fairlane("cell", "settle", folder=folder))
+    ended = time.monotonic()
+    return Row(moves, settled, begun, ended, until(lambda: not RESTS, 2 * ended - begun, cells))
+
+
+def until(is_over: Callable[[], bool], due: float, cells: Cells) -> float:
+    """Do harm until it is over or an instant of time.monotonic has come; -> when that was."""
+    while not is_over() and time.monotonic() < due:
+        for cell in cells.cells.values():
+            cell.fire.step()
+        time.sleep(0.05)
+    return time.monotonic()
+
+
+def moved(cells: Cells, owner: Owner, dice: random.Random, folder: Path) -> Move:
+    """Move an account in a process of its own, which may be killed."""
     [home, *_] = cells.noted()[owner.user_id]
     to = dice.choice([name for name in cells.cells if name != home])
     process = cells.fairlane("cell", "move", owner.email, "--to", to, "--json", folder=folder)
     due = time.monotonic() + (dice.uniform(0, KILLED_AFTER) if dice.random() < KILLED else 60.0)
-    while process.poll() is None and time.monotonic() < due:
-        for cell in cells.cells.values():
-            cell.fire.step()
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(0.05)
+    until(lambda: process.poll() is not None, due, cells)
     was_killed = process.poll() is None
     if was_killed:
         process.kill()
     said, complained = process.communicate()
     if was_killed:
-        return "killed", 0.0
+        return Move(owner, "killed", 0.0)
     if process.returncode == 0:
-        return "moved", float(json.loads(said)["pause_seconds"])
+        return Move(owner, "moved", float(json.loads(said)["pause_seconds"]))
     assert "Traceback" not in complained, complained
-    return f"refused: {complained.strip()[:200]}", 0.0
+    return Move(owner, f"refused: {complained.strip()[:200]}", 0.0)
 
 
 def done(process: subprocess.Popen[str]) -> list[str]:
@@ -106,25 +143,40 @@ def over(cells: Cells) -> bool:
     return all(cell.waiting == 0 for cell in cells.cells.values())
 
 
-def tell(
-    cells: Cells, owners: list[Owner], clients: Clients, moves: list[tuple[str, float]], settled: list[str],
-    seconds: float, begun: float,
-) -> None:  # fmt: skip
-    print(
-        f"{sum(len(owner.jobs) for owner in owners)} jobs of {USERS} users in {COUNT} cells, answers {dict(clients.answers)}"
-    )
-    print(f"{MOVES} moves in {seconds:.0f} s: {Counter(how for how, _ in moves)}; settled afterwards: {settled}")
-    pauses = [pause for how, pause in moves if how == "moved"]
+def tell(cells: Cells, owners: list[Owner], clients: Clients, rows: list[Row]) -> None:
+    jobs = sum(len(owner.jobs) for owner in owners)
+    print(f"{jobs} jobs of {USERS} users in {COUNT} cells, answers {dict(clients.answers)}")
+    moves = [move for one in rows for move in one.moves]
+    seconds = sum(one.ended - one.begun for one in rows)
+    print(f"{MOVES} moves in {seconds:.0f} s: {Counter(move.how for move in moves)}")
+    print(f"settled afterwards: {[what for one in rows for what in one.settled]}")
+    pauses = [move.pause for move in moves if move.how == "moved"]
     if len(pauses) > 1:
-        print(f"pause of the moved: median {median(pauses):.3f} s, longest {max(pauses):.3f} s")
-    took = sorted(second for owner in owners for at, second in owner.seconds if at > begun)
-    if len(took) > 100:
-        print(f"accepts meanwhile: median {median(took) * 1000:.0f} ms, p99 {quantiles(took, n=100)[98] * 1000:.0f} ms")
+        above = sum(pause > 1 for pause in pauses)
+        print(f"pause: median {median(pauses):.3f} s, longest {max(pauses):.3f} s, {above} of {len(pauses)} above 1 s")
     for name, cell in cells.cells.items():
         print(f"{name}: faults {dict(cell.fire.done)}, late {cell.fire.told('stale')}")
 
 
-def judge(cells: Cells, owners: list[Owner], moves: list[tuple[str, float]]) -> None:
+def tell_accepts(owners: list[Owner], rows: list[Row]) -> None:
+    """How long accepts took while accounts of others moved, and in the rests."""
+    moving = [(one.begun, one.ended, [move.owner for move in one.moves]) for one in rows]
+    resting = [(one.ended, one.rested, list[Owner]()) for one in rows]
+    for what, spans in (("beside moves of others", moving), ("in the rests", resting)):
+        took = [
+            seconds
+            for begun, ended, but in spans
+            for owner in owners
+            if owner not in but
+            for at, seconds in owner.seconds
+            if begun <= at - seconds < ended
+        ]
+        if len(took) > 100:
+            p99 = quantiles(took, n=100)[98]
+            print(f"{len(took)} accepts {what}: median {median(took) * 1000:.0f} ms, p99 {p99 * 1000:.0f} ms")
+
+
+def judge(cells: Cells, owners: list[Owner], rows: list[Row]) -> None:
     """Hold all cells together against what must be."""
     accepted = Counter(job for owner in owners for job in owner.jobs)
     assert max(accepted.values()) == 1
@@ -140,4 +192,4 @@ def judge(cells: Cells, owners: list[Owner], moves: list[tuple[str, float]]) -> 
     homes = cells.homes()
     assert set(homes) == {owner.user_id for owner in owners}
     assert homes == cells.noted()  # each in one cell, and the directory knows which
-    assert any(how == "moved" for how, _ in moves)
+    assert any(move.how == "moved" for one in rows for move in one.moves)
