@@ -42,7 +42,9 @@ KILLED, KILLED_AFTER = 0.33, float(os.environ.get("CELL_KILLED_AFTER", "4"))
 #: A worker whose account has moved away writes nothing any more; what a move writes has no lease.
 STRAY = "SELECT wrote, job_id, lease, at FROM fire_writes WHERE held IS NOT TRUE AND lease <> ''"
 BILLS = "SELECT job_id::text AS job_id FROM usage_events"
-RECORDS = "SELECT id::text AS job_id, status::text AS status FROM analyses"
+#: A job whose worker is killed at each of its attempts fails, and is not billed.
+RECORDS = "SELECT id::text AS job_id, concat_ws(' ', status, error_code) AS ended FROM analyses"
+ENDS = {"completed", "failed worker_lost"}
 LEFT = """
     SELECT 'reservation' AS what, job_id::text AS job_id FROM quota_reservations
      UNION ALL SELECT 'slot', job_id::text FROM execution_slots UNION ALL SELECT 'message', task_id FROM kombu_message"""
@@ -181,9 +183,13 @@ def judge(cells: Cells, owners: list[Owner], rows: list[Row]) -> None:
     accepted = Counter(job for owner in owners for job in owner.jobs)
     assert max(accepted.values()) == 1
     bills = Counter(str(row["job_id"]) for row in cells.union(BILLS))
-    assert bills == accepted  # each once: none lost, none billed twice
-    statuses = Counter(str(row["status"]) for row in cells.union(RECORDS))
-    assert set(statuses) == {"completed"}, statuses
+    ends = {what: {str(row["job_id"]) for row in cells.union(RECORDS) if row["ended"] == what} for what in ENDS}
+    completed, failed = ends["completed"], ends["failed worker_lost"]
+    print(f"{len(completed)} completed, {len(failed)} lost their worker at each attempt")
+    assert {str(row["ended"]) for row in cells.union(RECORDS)} <= ENDS
+    assert completed | failed == accepted.keys()  # none lost
+    assert completed & failed == set()
+    assert bills == Counter(completed)  # none billed twice, or for nothing
     for cell in cells.cells.values():
         assert cell.world.rows(fire_checks.ABOVE) == []
         assert cell.world.rows(STRAY) == []
