@@ -12,7 +12,7 @@ import pytest
 from tests.contract.conftest import ROOT
 
 BROKER = ROOT / "packages" / "celery-durable"
-PATHS = (ROOT, ROOT / "tests" / "harness", BROKER / "bench", BROKER / "tests")
+PATHS = (ROOT, ROOT / "tests" / "harness", ROOT / "packages/testlist/tests", BROKER / "bench", BROKER / "tests")
 #: Of systems that are compared with, which a benchmark installs for itself.
 RIVALS = {"asyncpg", "oban", "procrastinate"}
 IMPORT = """
