@@ -8,7 +8,7 @@ from uuid import UUID
 
 from app.domain.lifecycle import JobFailedError
 from app.domain.specification import Mode, Shelf, fingerprint
-from app.lru_cache import LruCache
+from app.lru_cache import LruCache, held_bytes
 from app.services.policy import Policy
 from app.services.specifications.load_tests import GONE, load_tests
 from app.store.analyses import analyses
@@ -18,7 +18,7 @@ from app.store.specifications import spec_words
 
 #: Size of one identity, in bytes.
 SIZE = 32
-MOST_REMEMBERED = 1_000_000  # identities of all analyses together, 32 MB
+MOST_REMEMBERED = 32_000_000  # bytes: the identities of a million tests
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class Priced:
 
 #: Numbers of tests and of subtests, and identities of an analysis, in this process: reading 28,000 tests takes a
 #: second, and a user who decides asks several times.
-_remembered: LruCache[UUID, tuple[int, int, bytes]] = LruCache(MOST_REMEMBERED * SIZE, lambda found: len(found[2]))
+_remembered: LruCache[UUID, tuple[int, int, bytes]] = LruCache(MOST_REMEMBERED, held_bytes)
 
 
 def priced(uow: UnitOfWork, analysis_id: UUID) -> Priced:

@@ -15,7 +15,7 @@ from flask import current_app
 from app import shared_table
 from app.concurrency import Lane
 from app.errors import Message, Unauthenticated
-from app.lru_cache import LruCache
+from app.lru_cache import LruCache, held_bytes
 from app.services.results import outline, read_tests
 from app.services.results.outline import Outline
 from app.store.accounts.users import Account
@@ -33,9 +33,8 @@ CLIENT, WAITING, PATIENCE = 1, 6, 2.0
 SEARCH = 5  # tokens of a search for repositories: 3 ms among 200,000 by the index, 300 ms on a server without it
 EXPORTS, EXPORTS_OF_CLIENT = 8, 2  # exports written at once; each occupies a thread for as long as its reader takes
 EXPORT_PATIENCE = 60.0  # seconds that an export waits for its next rows, once it has begun
-MOST_OUTLINED = 1_000_000  # files of all outlines together, 8 MB
-MOST_RENDERED = 16_000_000  # bytes of all sheets together, compressed: some 3,000 full ones
-MOST_COMPARED = 10_000  # pairs of documents, 10 MB
+#: Bytes of all outlines together, of all sheets, compressed, and of how many behaviours changed between two documents.
+MOST_OUTLINED, MOST_RENDERED, MOST_COMPARED = 8_000_000, 16_000_000, 8_000_000
 
 
 @dataclass
@@ -46,14 +45,16 @@ class Reads:
     heavy: Lane
     exports: Lane = field(default_factory=lambda: Lane(Message("exports"), EXPORTS, EXPORTS_OF_CLIENT))
     outlines: LruCache[tuple[UUID, TestFilter], Outline] = field(
-        default_factory=lambda: LruCache(MOST_OUTLINED, lambda one: 1 + len(one.files))
+        default_factory=lambda: LruCache(MOST_OUTLINED, held_bytes)
     )
     #: pages of tests by job, filters with sort and view, number and language
     sheets: LruCache[tuple[UUID, tuple[tuple[str, str], ...], int, str], bytes] = field(
-        default_factory=lambda: LruCache(MOST_RENDERED, lambda one: 500 + len(one))  # with its key
+        default_factory=lambda: LruCache(MOST_RENDERED, held_bytes)
     )
     #: how many behaviours changed between two documents, by group
-    changes: LruCache[tuple[UUID, UUID], Mapping[str, int]] = field(default_factory=lambda: LruCache(MOST_COMPARED))
+    changes: LruCache[tuple[UUID, UUID], Mapping[str, int]] = field(
+        default_factory=lambda: LruCache(MOST_COMPARED, held_bytes)
+    )
 
     @classmethod
     def of(cls, *, per_minute: int, heavy: int) -> Reads:
