@@ -24,6 +24,7 @@ from app.web.core import (
     problems,
     rate_limits,
     read_only,
+    rendering,
     sessions,
     static_files,
     trusted_hosts,
@@ -39,7 +40,7 @@ from app.web.operations import health
 
 LONGEST_BODY = 1_000_000  # bytes
 #: What a request passes besides the views; the last one that looks at answers sees them first.
-PARTS = (openapi, compression, static_files, headers, rate_limits, problems, read_only, health, exchanges)
+PARTS = (rendering, openapi, compression, static_files, headers, rate_limits, problems, read_only, health, exchanges)
 
 
 def create_app(wired: WebWiring | None = None) -> APIFlask:
