@@ -65,8 +65,8 @@ class Client:
             "timeline": lambda: self._read(f"{ANALYSES}/{{id}}/timeline"),
             "result page": lambda: self._read("/analyses/{id}"),
             "repository": lambda: self._read(f"{REPOSITORY}", f"/api/v1{REPOSITORY}/history"),
-            "history": lambda: self._get("/api/v1/me/history"), "explore": lambda: self._get("/explore"),
-            "usage": lambda: self._get("/api/v1/usage"), "home": lambda: self._get("/"),
+            "history": lambda: self.get("/api/v1/me/history"), "explore": lambda: self.get("/explore"),
+            "usage": lambda: self.get("/api/v1/usage"), "home": lambda: self.get("/"),
         }  # fmt: skip
 
     def close(self) -> None:
@@ -152,7 +152,8 @@ class Client:
         path = self.dice.choice(paths)
         return self._ask("GET", path.format(id=job.id, repository=job.repository), token=job.token).status
 
-    def _get(self, path: str) -> int:
+    def get(self, path: str) -> int:
+        """Read what anybody may see, as anybody.  Returns: the status."""
         return self._ask("GET", path, token=self._anybody()).status
 
     def _stream(self) -> int | None:

@@ -31,6 +31,7 @@ from bench.soak.ageing import Ageing
 from bench.soak.closing import Closing, close
 from bench.soak.commits import Commits, made
 from bench.soak.database import OWN, Database
+from bench.soak.filling import PAGES, fill
 from bench.soak.load import Load
 from bench.soak.verdict import Look
 
@@ -48,6 +49,8 @@ OPEN = {
     "SIGN_UP": "open", "SIGN_UPS_PER_DAY": "1000000", "WEBHOOK_LOOPBACK": "yes",
     "READ_LIMIT_PER_MINUTE": "1000000", "LOG_LEVEL": "warning",
 }  # fmt: skip
+#: In shorter runs all is warm-up.
+JUDGED_SECONDS = 600.0
 #: The shortest that operators may set.
 MAINTENANCE_SECONDS = 60
 
@@ -73,8 +76,13 @@ class Soak:
         """How long everything is kept: a sixth, so that a warm-up has two lives; of a short run, ten seconds."""
         return timedelta(seconds=max(10.0, self.seconds / 6))
 
+    @property
+    def is_judged(self) -> bool:
+        """Whether it is long enough to say what grows."""
+        return self.seconds >= JUDGED_SECONDS
+
     def run(self) -> None:
-        """Start, calibrate, load, drain, look at what is left, and stop."""
+        """Start, fill, calibrate, load, drain, look at what is left, and stop."""
         with tempfile.TemporaryDirectory(prefix="fairlane-soak-", ignore_cleanup_errors=True) as name:
             folder = Path(name)
             folder.chmod(0o755)
@@ -97,6 +105,8 @@ class Soak:
             people = _people(uow)
             _subscribe(service, people[:RECEIVERS], hook)
             ageing = Ageing(uow, self.live)
+            if self.is_judged:
+                self._fill(service, people, commits, ageing)
             ageing.begin()
             self.reached = self._calibrated(service, people, commits, ageing)
             self.rate = self.reached * SHARE
@@ -109,6 +119,12 @@ class Soak:
             self.closing = close(service, uow, look, ageing, [folder / "tmp", service.home], before)
             self.table_of, self.log = look.of, service.log.read_text(encoding="utf-8", errors="replace")
             look.connection.close()
+
+    def _fill(self, service: Service, people: list[str], commits: Commits, ageing: Ageing) -> None:
+        begun = time.monotonic()
+        if faults := fill(service.url, people, commits, ageing, self.seed):
+            raise SystemExit(f"the pages that fill the caches met faults: {faults[:5]}")
+        print(f"filled the web's caches with {PAGES} pages in {time.monotonic() - begun:.0f} s", flush=True)
 
     def _calibrated(self, service: Service, people: list[str], commits: Commits, ageing: Ageing) -> float:
         """Ways a second, as fast as it goes, after the first ones have warmed everything."""
