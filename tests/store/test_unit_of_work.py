@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
+from app.store.core import session
 from app.store.core.connections import make_engine
 from app.store.core.unit_of_work import OvertakenError, UnitOfWork, retried
 from tests.conftest import NOW, World
@@ -138,3 +139,12 @@ def test_an_overtaken_use_case_is_done_again_from_the_beginning(world: World) ->
 
     assert use_case() == "try 2"
     assert names(world.uow) == ["try 2"]
+
+
+def test_a_statement_that_is_made_for_each_call_is_kept_once(world: World) -> None:
+    with world.uow.begin() as tx:
+        tx.run(text("SELECT 'kept once' AS word"))
+        before = session._compiled.cache_info().currsize
+        for _ in range(3):
+            assert tx.run(text("SELECT 'kept once' AS word")).scalar_one() == "kept once"
+    assert session._compiled.cache_info().currsize == before

@@ -14,7 +14,7 @@ from typing import Any, TypeVar, cast
 
 import psycopg2
 from psycopg2.extensions import TRANSACTION_STATUS_IDLE, encodings
-from sqlalchemy import Engine, PoolProxiedConnection, TextClause
+from sqlalchemy import Engine, PoolProxiedConnection, TextClause, text
 from sqlalchemy.dialects.postgresql.psycopg2 import PGDialect_psycopg2
 from sqlalchemy.engine import IteratorResult
 from sqlalchemy.engine.result import SimpleResultMetaData
@@ -83,18 +83,18 @@ class Session:
 
     def execute(self, statement: TextClause, parameters: Mapping[str, Any] | None = None) -> Rows:
         """Send the waiting statements and this one."""
-        return self.exec_driver_sql(_compiled(statement), parameters)
+        return self.exec_driver_sql(_compiled(statement.text), parameters)
 
     def write(self, statement: TextClause, parameters: Mapping[str, Any]) -> None:
         """Keep a statement whose result is not read, and send it with the next one."""
-        self._wait(_compiled(statement), parameters)
+        self._wait(_compiled(statement.text), parameters)
 
     def write_each(self, statement: TextClause, rows: Sequence[Mapping[str, Any]]) -> None:
         """Send an INSERT of one row with the next statement, with as many rows as are given."""
         if len(rows) == 1:  # an accept: spares it a cursor
-            self._wait(_compiled(statement), rows[0])
+            self._wait(_compiled(statement.text), rows[0])
             return
-        head, values, rest = _compiled(statement).partition("VALUES")
+        head, values, rest = _compiled(statement.text).partition("VALUES")
         row, conflict, tail = rest.partition("ON CONFLICT")
         with self._connection.cursor() as cursor:
             said = b", ".join([cursor.mogrify(row, given) for given in rows]).decode(self._encoding)
@@ -195,8 +195,9 @@ def _wrapped(error: psycopg2.Error, connection: Any, statement: str | None) -> D
 
 
 @lru_cache(maxsize=1024)
-def _compiled(statement: TextClause) -> str:
-    return str(statement.compile(dialect=_DIALECT))
+def _compiled(words: str) -> str:
+    """By the words: a statement that is made for each call is another object each time, and would keep all of them."""
+    return str(text(words).compile(dialect=_DIALECT))
 
 
 @lru_cache(maxsize=1024)
