@@ -85,8 +85,9 @@ def take_turn(
     """
     began, attempts = monotonic(), 0
     while attempts == 0 or monotonic() - began < seconds:
+        now = uow.now()  # not inside, where it may need a second connection
         with uow.begin() as tx:
-            delivery = _next(tx, webhook_id, sender, now=uow.now())
+            delivery = _next(tx, webhook_id, sender, now=now)
         if delivery is None:
             break
         attempts += 1
@@ -114,9 +115,9 @@ def _attempt(uow: UnitOfWork, row: DueRow, body: str, sender: Sender, seconds: f
     with entered(Origin.of_message(row.request_id, row.traceparent)):
         began = monotonic()
         reply = _sent(uow, row, body, sender, seconds)
-        took = monotonic() - began
+        took, now = monotonic() - began, uow.now()
         with uow.begin() as tx:
-            _record(tx, row, reply, round(took * 1000), sender.roll(), now=uow.now())
+            _record(tx, row, reply, round(took * 1000), sender.roll(), now=now)
         _say(row, reply, took)
     return reply.is_success
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from threading import Semaphore
 from time import monotonic
 from uuid import UUID
 
@@ -22,12 +23,16 @@ ROUND_SECONDS = 20.0
 LOOK_SECONDS = 0.25
 #: How much longer than its round the lease of a turn is, so that no turn outlives it.
 LEASE_MARGIN = 10.0
+#: Transactions of all turns at once.  A worker process keeps three connections (tasks/wiring.py), of which the round
+#: uses one; when each thread took its own, PostgreSQL's sessions came and went all the time.
+TRANSACTIONS = 2
 MOST_COUNTED = 100_000
 
 
 def take_turns(uow: UnitOfWork, sender: Sender, *, places: int = PLACES, seconds: float = ROUND_SECONDS) -> int:
     """Give turns, the account that was served longest ago first, until nothing is due.  Returns: attempts."""
-    round_ = _Round(uow, sender, places, seconds + LEASE_MARGIN, monotonic() + seconds)
+    few = replace(uow, few=Semaphore(TRANSACTIONS))
+    round_ = _Round(uow, few, sender, places, seconds + LEASE_MARGIN, monotonic() + seconds)
     with ThreadPoolExecutor(places, "webhook turn") as pool:
         return round_.run(pool)
 
@@ -40,7 +45,10 @@ def waiting(uow: UnitOfWork) -> WaitingRow:
 
 @dataclass
 class _Round:
+    """few: for the turns, which are more than connections."""
+
     uow: UnitOfWork
+    few: UnitOfWork
     sender: Sender
     places: int
     lease: float
@@ -67,9 +75,9 @@ class _Round:
     def _turn(self, webhook_id: UUID) -> int:
         try:
             seconds = min(TURN_SECONDS, self._left())
-            return take_turn(self.uow, webhook_id, self.sender, seconds=seconds, patience=self._patience)
+            return take_turn(self.few, webhook_id, self.sender, seconds=seconds, patience=self._patience)
         finally:
-            with self.uow.begin() as tx:
+            with self.few.begin() as tx:
                 webhook_turns.end(tx, webhook_id)
 
     def _patience(self) -> float:

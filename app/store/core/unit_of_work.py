@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import wraps
@@ -168,6 +168,7 @@ class UnitOfWork:
     `pipelined=False`.
     first: users whose rows each transaction locks at its beginning, because another attempt found them locked.
     replica: where reads may be sent instead (reading.py).
+    few: what each transaction of `begin` waits for, where more threads than connections use it.
     """
 
     engine: Engine
@@ -177,11 +178,12 @@ class UnitOfWork:
     register: Register = no_register
     unregister: Unregister = no_unregister
     replica: Replica | None = None
+    few: AbstractContextManager[object] = nullcontext()  # noqa: RUF009 - it has no state
 
     @contextmanager
     def begin(self) -> Iterator[Tx]:
         """Commit on a clean exit, roll back on any exception."""
-        with session(self.engine, pipelined=self.pipelined) as connection:
+        with self.few, session(self.engine, pipelined=self.pipelined) as connection:
             connection.begin()
             tx = Tx(connection, self.publisher, self.register)
             if self.first:

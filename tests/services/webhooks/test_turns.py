@@ -5,17 +5,19 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from uuid import UUID
 
 import pytest
+from sqlalchemy import event
 
 from app.errors import Conflict
 from app.services.webhooks import log
 from app.services.webhooks.deliver import Reply
 from app.services.webhooks.dispatch import dispatch
 from app.services.webhooks.turns import HURRIED, PATIENT, take_turns, waiting
+from app.store.core.connections import make_engine
 from app.store.webhooks import webhook_turns
 from tests.conftest import World
 from tests.services.webhooks.receiving import Hooks
@@ -253,3 +255,19 @@ def test_only_an_account_that_gets_no_turn_waits_for_one(hooks: Hooks) -> None:
     assert round(waiting(world.uow).seconds / 60) == 10
     world.rows(change.format("turn_until = clock_timestamp() + interval '1 min'"), id=silent)
     assert waiting(world.uow).seconds == 0
+
+
+def test_a_round_opens_no_more_connections_than_a_worker_keeps(hooks: Hooks) -> None:
+    together = threading.Barrier(8)
+    receivers = Hanging(after=lambda _: together.wait(NEVER))  # all of them record at once
+    for _ in range(8):
+        owner = hooks.world.user()
+        for _ in range(3):
+            receivers.webhook(hooks, owner)
+    url = hooks.world.uow.engine.url.render_as_string(hide_password=False)
+    engine, opened = make_engine(url, pool_size=3), []
+    event.listen(engine, "connect", lambda *_: opened.append(1))
+    a_round(replace(hooks.world.uow, engine=engine), hooks.sender(receivers.post))
+    engine.dispose()
+    assert hooks.world.value(PENDING) == 0
+    assert len(opened) <= 3
