@@ -16,7 +16,9 @@ from bench.soak.ageing import Ageing, Job
 from bench.soak.client import PATIENCE_SECONDS, Client
 from bench.soak.commits import Commits
 
-THREADS = 4
+#: As many as the web answers at once, so that it has all its threads and all the connections of its pool as well: it
+#: opens another one whenever more requests than before coincide, which a load of eight clients did for ten minutes.
+THREADS = 32
 #: Sheets of twenty tests fill their cache with some 6,500, outlines theirs with 3,500; and as many requests leave more
 #: objects than the collector of garbage waits for (tests/web/test_filled_caches.py).
 PAGES = 8_000

@@ -45,7 +45,7 @@ def waiting(uow: UnitOfWork) -> WaitingRow:
 
 @dataclass
 class _Round:
-    """few: for the turns, which are more than connections."""
+    """A round under way.  few: opens the transactions of its turns, which are more than connections."""
 
     uow: UnitOfWork
     few: UnitOfWork

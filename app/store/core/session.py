@@ -196,7 +196,7 @@ def _wrapped(error: psycopg2.Error, connection: Any, statement: str | None) -> D
 
 @lru_cache(maxsize=1024)
 def _compiled(words: str) -> str:
-    """By the words: a statement that is made for each call is another object each time, and would keep all of them."""
+    """A statement in psycopg2's form, kept by its words: one that is made for each call is another object each time."""
     return str(text(words).compile(dialect=_DIALECT))
 
 
