@@ -12,6 +12,7 @@ from app.errors import Conflict, NotFound, Unavailable
 from app.services.cells.account_busy import AccountBusy, refuse_busy
 from app.services.cells.copy_contents import Copied, Rest, copy_contents, put_rest, read_rest
 from app.services.cells.publish_jobs import publish_jobs
+from app.services.cells.send_ahead import Sent, send_ahead
 from app.services.cells.settle import clear_up, settle, undo
 from app.store.accounts import users
 from app.store.cells import arrivals, departures, histories, prepared, rows, tables
@@ -79,11 +80,12 @@ def _flip(source: UnitOfWork, target: UnitOfWork, shape: Shapes, user_id: UUID, 
     """The last step: the account waits from the lock on it to the end of the prepared transaction."""
     name, is_asked = prepared.name_of(user_id, epoch), False
     try:
-        with source.prepared(name) as tx:
-            began = time.monotonic()
-            departed = _leave(tx, target, user_id, epoch, copied)
-        with target.begin() as tx:
-            _arrive(tx, shape, user_id, epoch, departed, copied)
+        with target.begin() as there:
+            sent = send_ahead(source, there, shape, user_id, copied)
+            with source.prepared(name) as tx:
+                began = time.monotonic()
+                departed = _leave(tx, there, user_id, epoch, copied, sent)
+            _arrive(there, shape, user_id, epoch, departed, copied)
             is_asked = True
     except BaseException:
         if not is_asked:
@@ -95,18 +97,21 @@ def _flip(source: UnitOfWork, target: UnitOfWork, shape: Shapes, user_id: UUID, 
     source.end_prepared(name, commits=True)
     pause = time.monotonic() - began
     found = {table: of.number for table, of in departed.taken.items()}
-    found["analysis_requests"] += len(departed.rest.placed)
+    found["analysis_requests"] += len(sent.placed)
+    found["usage_events"] += sent.bills.number
     return Moved({table: number for table, number in found.items() if number}, pause)
 
 
-def _leave(tx: Tx, target: UnitOfWork, user_id: UUID, epoch: int, copied: Copied) -> _Departed:
+def _leave(tx: Tx, there: Tx, user_id: UUID, epoch: int, copied: Copied, sent: Sent) -> _Departed:
     """Take an account out of the source.  Locks: the users row, the user's messages, then what is the user's."""
     if users.lock_to_delete(tx, user_id) is None:
         raise NotFound("No such user")
-    with target.once() as there:  # whoever refuses the move waits for the lock after that, and finds what is prepared
-        if arrivals.decided(there, user_id, epoch) is not None:
-            raise Conflict("This move was refused")
+    # whoever refuses the move waits for the lock after that, and finds what is prepared
+    if arrivals.decided(there, user_id, epoch) is not None:
+        raise Conflict("This move was refused")
     rest = read_rest(tx, user_id, copied)
+    if sent.placed != frozenset(rest.placed):  # a record was dropped from the history meanwhile
+        raise OvertakenError
     unfinished = departures.lock_unfinished(tx, user_id)
     refuse_busy(tx, user_id, unfinished)
     going = [job for job in unfinished if not job.has_left]
@@ -114,7 +119,9 @@ def _leave(tx: Tx, target: UnitOfWork, user_id: UUID, epoch: int, copied: Copied
     taken |= departures.end(tx, user_id, [job.job_id for job in going])
     owned = departures.specifications(tx, user_id)
     staying = [job.job_id for job in unfinished if job.has_left]
-    taken |= departures.leave(tx, user_id, going=[job.job_id for job in going], staying=staying, placed=rest.placed)
+    taken |= departures.leave(
+        tx, user_id, sent.bills, going=[job.job_id for job in going], staying=staying, placed=rest.placed
+    )
     return _Departed(rest, taken, owned, going)
 
 
@@ -125,5 +132,4 @@ def _arrive(tx: Tx, shape: Shapes, user_id: UUID, epoch: int, departed: _Departe
     put_rest(tx, shape, departed.rest, copied)
     known_as = arrivals.settle_in(tx, shape, user_id, departed.taken, departed.owned)
     histories.put_requests(tx, shape, departed.taken["analysis_requests"], known_as, copied.places)
-    histories.give(tx, user_id, [copied.places[one] for one in departed.rest.placed])
     publish_jobs(tx, user_id, departed.going)

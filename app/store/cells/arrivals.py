@@ -28,9 +28,8 @@ _EVENT = """(
      ORDER BY e.id LIMIT 1)"""
 _WORDS = """ON CONFLICT (key) DO UPDATE
        SET words = excluded.words, is_paid = excluded.is_paid, used_at = excluded.used_at, user_id = excluded.user_id"""
-#: Table -> columns with other values than they bring; and what becomes of a row that is there.
+#: Table -> columns with other values than they bring.
 _VALUES: Mapping[str, Mapping[str, str]] = {"webhook_deliveries": {"event_id": _EVENT}}
-_CONFLICTS = {"spec_words": _WORDS}
 
 
 def decide(tx: Tx, user_id: UUID, epoch: int, *, refuses: bool) -> bool:
@@ -50,16 +49,18 @@ def decided(tx: Tx, user_id: UUID, epoch: int) -> bool | None:
 def settle_in(
     tx: Tx, shape: Shapes, user_id: UUID, taken: Mapping[str, JsonRows], owned: Mapping[str, list[str]]
 ) -> str:
-    """Insert an account with everything that is its own, but for its requests.
+    """Insert an account with everything that is its own, but for its requests, and what went ahead.
 
     taken: table -> rows; owned: of specifications, which are there already without their user.
     -> as `contents.put_codebases`.
     """
     known_as = put_codebases(tx, shape, taken["codebases"])
+    changed = ", ".join(f"{column} = excluded.{column}" for column in shape["users"] if column != "id")
+    conflicts = {"spec_words": _WORDS, "users": f"ON CONFLICT (id) DO UPDATE SET {changed}"}
     for table in (*reversed(OWN), "analyses", "spec_requests", "spec_documents", "audit_log"):
         put(
             tx, shape, table, taken.get(table, NONE), known_as,
-            conflict=_CONFLICTS.get(table, ""), values=_VALUES.get(table),
+            conflict=conflicts.get(table, ""), values=_VALUES.get(table),
         )  # fmt: skip
     for table, statement in _GIVE.items():
         tx.run(statement, user_id=user_id, ids=owned[table])

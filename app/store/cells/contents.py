@@ -9,7 +9,7 @@ from uuid import UUID
 from sqlalchemy import text
 
 from app.store.cells import histories
-from app.store.cells.rows import CODEBASE, JsonRows, Shapes, gather, put, select
+from app.store.cells.rows import CODEBASE, JsonRows, Shapes, array, gather, put, select
 from app.store.core.unit_of_work import Tx
 
 # A specification reads the analysis that it is of, whoever asked for that.
@@ -30,7 +30,7 @@ _EVENTS = text(f"""
                    SELECT FROM analysis_requests r
                     WHERE r.job_id = e.job_id AND r.role = 'payer' AND r.user_id = :user_id)
                    THEN CAST('{{}}' AS text[]) ELSE CAST('{{quota,request_id,traceparent}}' AS text[]) END AS facts
-          FROM job_events e WHERE e.id = ANY (:ids))
+          FROM job_events e WHERE e.id = ANY (CAST(:ids AS bigint[])))
     {gather("told", "id")}""")
 _DIGESTS = text("""
     SELECT DISTINCT encode(f.digest, 'hex') AS digest
@@ -154,12 +154,12 @@ def jobs(tx: Tx, user_id: UUID) -> list[JobRow]:
 
 def event_ids(tx: Tx, job_ids: Collection[UUID]) -> list[int]:
     """The events of these jobs, in the order in which they happened."""
-    return list(tx.run(_EVENT_IDS, jobs=[str(one) for one in job_ids]).scalars())
+    return list(tx.run(_EVENT_IDS, jobs=array(job_ids)).scalars())
 
 
 def read_events(tx: Tx, user_id: UUID, ids: Sequence[int]) -> JsonRows:
     """Read events; what tells of another payer is left out."""
-    return select(tx, _EVENTS, user_id=user_id, ids=list(ids))
+    return select(tx, _EVENTS, user_id=user_id, ids=array(ids))
 
 
 def put_events(tx: Tx, shape: Shapes, taken: JsonRows) -> None:
@@ -170,7 +170,7 @@ def put_events(tx: Tx, shape: Shapes, taken: JsonRows) -> None:
 
 def digests(tx: Tx, job_ids: Collection[UUID]) -> list[str]:
     """The lists of files of these jobs' results."""
-    return list(tx.run(_DIGESTS, jobs=[str(one) for one in job_ids]).scalars())
+    return list(tx.run(_DIGESTS, jobs=array(job_ids)).scalars())
 
 
 def known(tx: Tx, some: Sequence[str]) -> set[str]:
@@ -192,7 +192,7 @@ def put_lists(tx: Tx, shape: Shapes, taken: dict[str, JsonRows]) -> None:
 
 def read_records(tx: Tx, job_ids: Collection[UUID]) -> dict[str, JsonRows]:
     """Read the records of ended jobs, their accept records and documents."""
-    ids = [str(one) for one in job_ids]
+    ids = array(job_ids)
     return {table: select(tx, statement, jobs=ids) for table, statement in _READ.items()}
 
 

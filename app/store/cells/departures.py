@@ -8,7 +8,8 @@ from uuid import UUID
 
 from sqlalchemy import text
 
-from app.store.cells.rows import JsonRows, gather, select, taking
+from app.store.cells.ahead import Bills, take_bills
+from app.store.cells.rows import JsonRows, array, gather, select, taking
 from app.store.cells.tables import OWN
 from app.store.core.unit_of_work import Tx
 
@@ -18,10 +19,11 @@ _OF_USER = {
     "users": "id = :user_id",
 }
 #: Tables with an identity, which keep the order of their rows.
-_IN_ORDER = frozenset({"bookmarks", "usage_events", "user_subscriptions", "webhook_deliveries"})
+_IN_ORDER = frozenset({"bookmarks", "user_subscriptions", "webhook_deliveries"})
 _TAKE = {
-    table: taking(table, _OF_USER.get(table, "user_id = :user_id"), "id" if table in _IN_ORDER else "") for table in OWN
-}
+    table: taking(table, _OF_USER.get(table, "user_id = :user_id"), "id" if table in _IN_ORDER else "")
+    for table in OWN if table != "usage_events"
+}  # fmt: skip
 # Else the trigger on the bills would write each sum as often as it has bills.
 _SUMS = text("DELETE FROM usage_sums WHERE user_id = :user_id")
 # Who asked for a job that goes on here for others had left it.  Those that are there are only given their user.
@@ -155,21 +157,23 @@ def end(tx: Tx, user_id: UUID, jobs: Collection[UUID]) -> dict[str, JsonRows]:
 
 
 def leave(
-    tx: Tx, user_id: UUID, *, going: Collection[UUID], staying: Collection[UUID], placed: Collection[int]
+    tx: Tx, user_id: UUID, bills: Bills, *, going: Collection[UUID], staying: Collection[UUID], placed: Collection[int]
 ) -> dict[str, JsonRows]:
     """Delete a user with everything that is theirs alone.  -> table -> rows.
 
-    going: unfinished jobs, whose messages move with the user; staying: unfinished ones that the user has left; placed:
-    requests that are in the target already.  Accept records of other jobs lose their user, as after a deletion.
+    bills: those that went ahead; going: unfinished jobs, whose messages move with the user; staying: unfinished ones
+    that the user has left; placed: requests that are in the target already.  Accept records of other jobs lose their
+    user, as after a deletion.  Raises: OvertakenError.
     """
     taken = {"audit_log": select(tx, _NOTES, user_id=user_id)}
-    others = {"staying": [str(one) for one in staying], "placed": list(placed)}
+    others = {"staying": [str(one) for one in staying], "placed": array(placed)}
     taken["analysis_requests"] = select(tx, _REQUESTS, user_id=user_id, **others)
     for statement in _LEAVE:
         given = {"going": [str(one) for one in going]} if ":going" in statement.text else {}
         tx.write(statement, user_id=user_id, **given)
     tx.write(_SUMS, user_id=user_id)
     tx.write(_DROP_LETTERS, user_id=user_id)
+    taken["usage_events"] = take_bills(tx, user_id, bills)
     return taken | {table: select(tx, statement, user_id=user_id) for table, statement in _TAKE.items()}
 
 

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from sqlalchemy import text
 
-from app.store.cells.rows import JsonRows, Shapes, put
+from app.store.cells.rows import JsonRows, Shapes, array, put
 from app.store.core.unit_of_work import OvertakenError, Tx
 
 _PLACES = text("""
@@ -58,5 +58,5 @@ def _put(
 
 def give(tx: Tx, user_id: UUID, ids: Collection[int]) -> None:
     """Give accept records that were copied before their user.  Raises: OvertakenError if one was pruned since."""
-    if ids and tx.run(_GIVE, user_id=user_id, ids=list(ids)).rowcount != len(ids):
+    if ids and tx.run(_GIVE, user_id=user_id, ids=array(ids)).rowcount != len(ids):
         raise OvertakenError

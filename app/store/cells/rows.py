@@ -46,6 +46,14 @@ def select(tx: Tx, statement: TextClause, **parameters: object) -> JsonRows:
     return tx.run(statement, **parameters).value(JsonRows)
 
 
+def array(values: Iterable[object]) -> str:
+    """The text of an array of numbers or ids.
+
+    PostgreSQL reads 10,000 of them in 2 ms; a constant for each takes it 20 ms to parse.
+    """
+    return "{" + ",".join(map(str, values)) + "}"
+
+
 def gather(source: str, order: str = "") -> str:
     """The end of a statement, which returns the rows of a part of its WITH clause.  order: a column."""
     # no table has a column of this name, which it would stand for
