@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -28,6 +29,7 @@ from app.services.webhooks.webhooks import Where
 from app.store.accounts.users import Account
 from app.store.core.unit_of_work import UnitOfWork
 from app.store.jobs import heartbeats
+from app.store.operations import retention
 from tests.conftest import A_FILE, NOW, World
 from tests.race.conftest import pid_of
 from tests.race.gates import Gates
@@ -42,10 +44,11 @@ STRIDE = 3
 
 @dataclass(frozen=True)
 class Scene:
-    """An account with a job that runs and one that waits.  queued: its delivery, which has not started."""
+    """An account with a job that has ended, one that runs and one that waits.  queued: its delivery, not started."""
 
     user: UUID
     account: Account
+    done: UUID
     running: Delivery
     queued: Delivery
 
@@ -59,12 +62,19 @@ def beat(world: World, scene: Scene) -> bool | None:
         return heartbeats.beat(tx, Service.ANALYSIS, scene.running, ("parse", 1, 2), lease_seconds=60)
 
 
+def expire(world: World, scene: Scene) -> str | None:  # noqa: ARG001 - as all of them
+    """What has ended expires; the jobs in flight stay.  -> whether it was there."""
+    with world.uow.begin() as tx:
+        return "expired" if retention.expire_history(tx, None, 100, now=NOW + timedelta(days=1000)).rows else None
+
+
 ACTS: Mapping[str, Act] = {
     "accept": lambda world, scene: world.submit(scene.user),
     "start": lambda world, scene: world.start(scene.queued, scene.user),
     "finish": lambda world, scene: world.finish(scene.running, scene.user, [A_FILE]),
     "cancel": lambda world, scene: cancel(world.uow, scene.queued.job_id, scene.account, world.policy, now=world.now),
     "heartbeat": beat,
+    "expire": expire,
     "token": lambda world, scene: tokens.add_token(world.uow, scene.user, name="late", now=NOW),
     "webhook": lambda world, scene: webhooks.add(
         world.uow, scene.user, WebhookFields(URL, "", ()), Where(), KEYRING, now=NOW
@@ -85,8 +95,10 @@ class Crossing:
     def play(self, act: Act, after: int) -> tuple[Scene, Any, bool]:
         """Act when the move has done so many statements; -> what came of it, and whether the move was over before."""
         user = self.world.user(Tier.PRO)
+        done = self.world.running(user)
+        assert self.world.finish(done, user, [A_FILE]) is Outcome.COMPLETED
         running, queued = self.world.running(user), self.world.lease(self.world.submit(user))
-        scene = Scene(user, account(self.world, user), running, queued)
+        scene = Scene(user, account(self.world, user), done.job_id, running, queued)
         left, is_over = after, False
 
         def choose(standing: Mapping[str, Strand]) -> str | None:
@@ -132,13 +144,16 @@ def check(crossing: Crossing, scene: Scene, outcome: Any) -> None:
     assert world.rows("SELECT 1 AS found FROM users WHERE id = :user", user=user) == []
     assert world.rows("SELECT 1 AS found FROM broker_message WHERE group_name = :user", user=user) == []
     assert world.rows("SELECT 1 AS found FROM usage_events WHERE user_id = :user", user=user) == []
-    jobs = {scene.running.job_id: "running", scene.queued.job_id: "queued"}
+    jobs = {scene.done: "done", scene.running.job_id: "running", scene.queued.job_id: "queued"}
+    if has_expired := outcome == "expired":
+        del jobs[scene.done]
     if isinstance(outcome, UUID):
         jobs[outcome] = "accepted"
     requests = there.rows("SELECT job_id FROM analysis_requests WHERE user_id = :user", user=user)
     assert {row["job_id"] for row in requests} == set(jobs)
-    bills = there.rows("SELECT job_id FROM usage_events WHERE user_id = :user", user=user)
-    assert len(bills) == (outcome is Outcome.COMPLETED)
+    bills = there.rows("SELECT job_id, forgotten_at FROM usage_events WHERE user_id = :user", user=user)
+    assert len(bills) == 1 + (outcome is Outcome.COMPLETED)
+    assert [row["job_id"] for row in bills if row["forgotten_at"]] == [scene.done] * has_expired
     for table, kind in (("api_tokens", Token), ("webhooks", tuple)):
         there_are = there.value(f"SELECT count(*) FROM {table} WHERE user_id = :user", user=user)
         assert there_are == isinstance(outcome, kind), table
@@ -165,7 +180,7 @@ def test_what_races_with_a_move_comes_before_it_or_not_at_all(crossing: Crossing
 
 def test_a_finish_that_waits_for_the_move_writes_nothing(crossing: Crossing) -> None:
     """The move has locked the account by then."""
-    locked = 60
+    locked = 75
     scene, outcome, is_over = crossing.play(ACTS["finish"], locked)
     assert (outcome, is_over) == (Outcome.STALE, False)
     check(crossing, scene, outcome)
