@@ -8,7 +8,7 @@ from uuid import UUID
 
 from sqlalchemy import text
 
-from app.store.cells.ahead import Bills, take_bills
+from app.store.cells.early_rows import Bills, take_bills
 from app.store.cells.rows import JsonRows, array, gather, select, taking
 from app.store.cells.tables import OWN
 from app.store.core.unit_of_work import Tx

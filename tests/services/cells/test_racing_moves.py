@@ -62,7 +62,7 @@ def beat(world: World, scene: Scene) -> bool | None:
         return heartbeats.beat(tx, Service.ANALYSIS, scene.running, ("parse", 1, 2), lease_seconds=60)
 
 
-def expire(world: World, scene: Scene) -> str | None:  # noqa: ARG001 - as all of them
+def expire(world: World, scene: Scene) -> str | None:
     """What has ended expires; the jobs in flight stay.  -> whether it was there."""
     with world.uow.begin() as tx:
         return "expired" if retention.expire_history(tx, None, 100, now=NOW + timedelta(days=1000)).rows else None

@@ -9,8 +9,8 @@ import pytest
 from sqlalchemy import text
 
 from app.domain.plans import Tier
-from app.store.cells import ahead
-from app.store.cells.ahead import Bills
+from app.store.cells import early_rows
+from app.store.cells.early_rows import Bills
 from app.store.core.unit_of_work import OvertakenError
 from app.store.operations import retention
 from tests.conftest import A_FILE, NOW, World
@@ -24,7 +24,7 @@ def billed(world: World, user: UUID) -> UUID:
 
 def sent(world: World, user: UUID) -> Bills:
     with world.uow.begin() as tx:
-        return ahead.read_bills(tx, user)
+        return early_rows.read_bills(tx, user)
 
 
 def test_only_bills_that_have_come_since_are_left_for_the_lock(world: World) -> None:
@@ -35,7 +35,7 @@ def test_only_bills_that_have_come_since_are_left_for_the_lock(world: World) -> 
     world.rows("SELECT id FROM usage_events FOR UPDATE")  # a lock changes nothing
     late = billed(world, user)
     with world.uow.begin() as tx:
-        taken = ahead.take_bills(tx, user, bills)
+        taken = early_rows.take_bills(tx, user, bills)
     assert (taken.number, str(late) in taken.rows, str(first) in taken.rows) == (1, True, False)
     assert [row["user_id"] for row in world.rows("SELECT user_id FROM usage_events")] == [other]
 
@@ -47,14 +47,14 @@ def test_a_bill_that_has_changed_since_is_not_left_as_it_was(world: World) -> No
     with world.uow.begin() as tx:
         assert retention.expire_history(tx, None, 100, now=NOW + timedelta(days=1000)).rows == 1
     with pytest.raises(OvertakenError), world.uow.begin() as tx:
-        ahead.take_bills(tx, user, bills)
+        early_rows.take_bills(tx, user, bills)
     assert world.value("SELECT count(*) FROM usage_events WHERE forgotten_at IS NOT NULL AND user_id IS NOT NULL") == 1
     with world.uow.begin() as tx:
-        assert ahead.take_bills(tx, user, sent(world, user)).number == 0
+        assert early_rows.take_bills(tx, user, sent(world, user)).number == 0
 
 
 def test_the_transaction_that_is_ahead_stays_open_while_the_account_leaves(world: World) -> None:
     with world.uow.begin() as tx:
-        ahead.wait_for_source(tx)
+        early_rows.wait_for_source(tx)
         waits = tx.run(text("SELECT current_setting('idle_in_transaction_session_timeout')")).scalar_one()
     assert waits == "1min"

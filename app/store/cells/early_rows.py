@@ -1,11 +1,10 @@
-"""What goes ahead of an account: most of its rows, in the transaction that decides, before the account is locked.
+"""Most rows of an account, which go ahead into the transaction that decides, before the account is locked.
 
 Nobody sees them before that commit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import NamedTuple
 from uuid import UUID
 
@@ -28,8 +27,8 @@ _BILLS = text("""
 _TAKE_BILLS = text("""
     WITH gone AS (DELETE FROM usage_events u WHERE u.user_id = :user_id RETURNING u.id, u.xmin AS version, u AS bill),
     sent AS (SELECT * FROM unnest(CAST(:ids AS bigint[]), CAST(:versions AS xid[])) AS sent(id, version))
-    SELECT CAST(coalesce(json_agg(to_json(bill) ORDER BY gone.id) FILTER (WHERE sent.id IS NULL), '[]') AS text) AS rows,
-           count(*) - count(sent.id) AS number, count(sent.id) AS unchanged
+    SELECT CAST(coalesce(json_agg(to_json(gone.bill) ORDER BY gone.id) FILTER (WHERE sent.id IS NULL),
+                         '[]') AS text) AS rows, count(*) - count(sent.id) AS number, count(sent.id) AS unchanged
       FROM gone LEFT JOIN sent ON sent.id = gone.id AND sent.version = gone.version""")
 
 
@@ -49,7 +48,7 @@ class _TakenRow(NamedTuple):
 
 
 def wait_for_source(tx: Tx) -> None:
-    """Let this transaction of the target stay open while the account is locked and leaves the source."""
+    """Let this transaction of the target stay open while the account is locked, and while it leaves the source."""
     tx.write(_WAIT)
 
 
