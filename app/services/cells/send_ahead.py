@@ -14,7 +14,7 @@ from app.store.core.unit_of_work import Tx, UnitOfWork
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """What is there, as it was before the account was locked.  placed: accept records, by their ids in the source."""
+    """Rows of before the account was locked.  placed: accept records, by their ids in the source."""
 
     bills: Bills
     placed: frozenset[int]
