@@ -179,8 +179,8 @@ bench-accept: setup ## accept and submit-to-start latency of the running service
 bench-quota: setup ## what 300,000 bills cost an accept and a finish, without and with running sums
 	$(BIN)/python -m bench.quota
 
-bench-growth: setup ## how each way through the service grows with what is stored: make bench-growth KEEP=folder
-	PYTHONPATH=tests/harness $(BIN)/python -m bench.growth $(KEEP)
+bench-growth: setup ## how each way grows with what is stored, or beside an earlier revision: make bench-growth KEEP=folder BEFORE=1c8e1241
+	PYTHONPATH=tests/harness $(BIN)/python -m bench.growth$(if $(BEFORE),.before) $(KEEP) $(BEFORE)
 
 bench-start: setup ## time from nothing to ready
 	$(BIN)/python -m bench.start

@@ -10,38 +10,14 @@ from sqlalchemy import text
 
 from app.store.core.batch import Batch
 from app.store.core.unit_of_work import Tx
-from app.store.webhooks.webhook_turns import LONGEST
 
-_LOG = """d.id, d.webhook_id, d.message_id, d.job_id, d.type, d.happened_at, d.body, d.status, d.attempts, d.due_at,
-       d.attempted_at, d.status_code, d.latency_ms, d.answer, d.fault"""
 #: Ended tests of a webhook that its log keeps.
 TESTS_KEPT = 20
-#: The database's clock.  A subquery reads it once per statement, so that an index finds what is due.
-_NOW = "(SELECT clock_timestamp())"
-# From the deliveries to their webhooks: few are due, and to ask 5,000 webhooks that are not would cost 9 ms.
-# IS NOT NULL tells the planner how few; a comparison with an unknown time counts as a third of the table.
-# A webhook whose turn waits for a worker gets no second one, nor does an account of which one is under way.
-_DUE = text(f"""
-    WITH due AS MATERIALIZED (
-        SELECT DISTINCT d.webhook_id FROM webhook_deliveries d WHERE d.due_at IS NOT NULL AND d.due_at <= {_NOW})
-    SELECT w.id FROM due JOIN webhooks w ON w.id = due.webhook_id
-     WHERE w.disabled_at IS NULL AND coalesce(w.paused_until <= {_NOW}, true)
-       AND NOT EXISTS (SELECT FROM broker_message m WHERE m.unique_key = 'webhook ' || w.id)
-       AND NOT EXISTS (SELECT FROM webhooks o WHERE o.user_id = w.user_id
-                          AND o.turn_until > {_NOW} AND o.turn_until < {_NOW} + {LONGEST})
-     ORDER BY w.paused_until NULLS FIRST LIMIT :most""")
-_NEXT = text(f"""
-    SELECT {_LOG}, w.url, w.failures, w.secret,
-           CASE WHEN w.old_secret_until > {_NOW} THEN w.old_secret END AS old_secret,
-           w.user_id, a.facts->>'request_id' AS request_id, a.facts->>'traceparent' AS traceparent,
-           EXISTS (SELECT FROM analysis_requests r
-                    WHERE r.job_id = d.job_id AND r.user_id = w.user_id AND r.role = 'payer') AS is_payers
-      FROM webhook_deliveries d JOIN webhooks w ON w.id = d.webhook_id
-      LEFT JOIN LATERAL (SELECT e.facts FROM job_events e
-                          WHERE e.job_id = d.job_id AND e.event = 'accepted' ORDER BY e.id LIMIT 1) AS a ON true
-     WHERE d.webhook_id = :webhook_id AND d.due_at <= {_NOW} AND w.disabled_at IS NULL
-       AND coalesce(w.paused_until <= {_NOW}, true)
-     ORDER BY d.due_at, d.id LIMIT 1""")
+# Functions of sql/webhooks.sql keep their plans: to plan for all parts of the table costs more than to read them.
+_DUE = text("SELECT webhooks_due(:most)")
+_NEXT = text("SELECT * FROM webhook_next(:webhook_id)")
+_WAITING = text("SELECT deliveries, seconds FROM webhooks_waiting(:most)")
+_LIST = text("SELECT * FROM webhook_log(:webhook_id, :since, :before, :most)")
 # One delivery is found with its time, which says in which month's part of the table it is.
 _KEEP_BODY = text("UPDATE webhook_deliveries SET body = :body WHERE id = :id AND happened_at = :happened_at")
 # As the attempt found it: a late worker, or one that was overtaken by a replay, records nothing.
@@ -65,26 +41,10 @@ _DROP_TESTS = text("""
 _PENDING = text("""
     SELECT count(*) AS deliveries, count(*) FILTER (WHERE type = :type) AS tests
       FROM webhook_deliveries WHERE webhook_id = :webhook_id AND due_at IS NOT NULL""")
-# Since when: the turn of any webhook of the account counts, and a webhook that rests waits for nobody.
-_WAITING = text(f"""
-    WITH waiting AS MATERIALIZED (
-        SELECT webhook_id, due_at FROM webhook_deliveries WHERE due_at IS NOT NULL LIMIT :most),
-    due AS (SELECT webhook_id, min(due_at) AS at FROM waiting GROUP BY webhook_id),
-    since AS (
-        SELECT greatest(due.at, w.paused_until,
-                        (SELECT max(o.turn_until) FROM webhooks o
-                          WHERE o.user_id = w.user_id AND o.turn_until < {_NOW} + {LONGEST})) AS at
-          FROM due JOIN webhooks w ON w.id = due.webhook_id WHERE w.disabled_at IS NULL)
-    SELECT (SELECT count(*) FROM waiting) AS deliveries,
-           coalesce(greatest(0, extract(epoch FROM {_NOW} - min(at)))::float8, 0) AS seconds
-      FROM since""")
-_LIST = text(f"""
-    SELECT {_LOG} FROM webhook_deliveries d
-     WHERE d.webhook_id = :webhook_id AND d.happened_at >= :since
-       AND (CAST(:before AS bigint) IS NULL OR d.id < :before)
-     ORDER BY d.id DESC LIMIT :most""")
-_FIND = text(f"""
-    SELECT {_LOG} FROM webhook_deliveries d
+_FIND = text("""
+    SELECT d.id, d.webhook_id, d.message_id, d.job_id, d.type, d.happened_at, d.body, d.status, d.attempts, d.due_at,
+           d.attempted_at, d.status_code, d.latency_ms, d.answer, d.fault
+      FROM webhook_deliveries d
      WHERE d.webhook_id = :webhook_id AND d.id = :id AND d.happened_at >= :since""")
 _REPLAY = text(f"""
     UPDATE webhook_deliveries SET status = 'pending', due_at = {_SOON}, attempts = 0
@@ -118,14 +78,8 @@ class DueRow(NamedTuple):
     type: str
     happened_at: datetime
     body: str | None
-    status: str
     attempts: int
     due_at: datetime
-    attempted_at: datetime | None
-    status_code: int | None
-    latency_ms: int | None
-    answer: str | None
-    fault: str | None
     url: str
     failures: int
     secret: bytes
