@@ -7,12 +7,12 @@ from pathlib import Path
 
 from alembic import op
 
-revision = "0067"
+revision = "0066"
 down_revision = "0065"
 
 
 def upgrade() -> None:
-    op.execute(Path(__file__).with_name("0067_functions.sql").read_text(encoding="utf-8"))
+    op.execute(Path(__file__).with_name("0066_functions.sql").read_text(encoding="utf-8"))
 
 
 def downgrade() -> None:
