@@ -153,6 +153,11 @@ class Settings(BaseModel):
         return next((name for name, address in self.cell_addresses.items() if address == own), None)
 
     @property
+    def sign_ups_of_cell(self) -> int:
+        """The part of SIGN_UPS_PER_DAY that a cell has: new accounts are divided evenly among all."""
+        return -(-self.sign_ups_per_day // max(1, len(self.cell_addresses)))
+
+    @property
     def object_store(self) -> Bucket | Path | None:
         """OBJECT_STORE_URL, as what it names."""
         return None if self.object_store_url is None else object_place(self.object_store_url)

@@ -18,6 +18,8 @@ ROOT = Path(__file__).parents[1]
 PROJECTS = [ROOT, *sorted(path.parent for path in (ROOT / "packages").glob("*/pyproject.toml"))]
 #: of the image (docker/Dockerfile)
 PYTHON = "3.13"
+#: of the service, which the image has: settings that need them can be set there
+EXTRAS = ("s3",)
 HEAD = "# Written by `make requirements` from constraints.txt.\n"
 
 
@@ -26,6 +28,7 @@ def main() -> int:
     declared = [tomllib.loads((project / "pyproject.toml").read_text(encoding="utf-8")) for project in PROJECTS]
     ours = {one["project"]["name"] for one in declared}
     running = {need for one in declared for need in one["project"]["dependencies"] if _name(need) not in ours}
+    running |= {need for extra in EXTRAS for need in declared[0]["project"]["optional-dependencies"][extra]}
     building = {need for one in declared for need in one["build-system"]["requires"]}
     for file, needs in {"requirements.txt": running, "requirements-build.txt": building}.items():
         (ROOT / "docker" / file).write_text(HEAD + _locked(needs), encoding="utf-8")

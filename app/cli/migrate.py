@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 import click
 
-from app.cli.wiring import application_role, make_directory, open_as_owner
+from app.cli.wiring import application_role, lacks_directory, make_directory, open_as_owner
 from app.migrate import migrate as migrate_database
 from app.migrate import plan as plan_migration
 from app.migration_plan import MigrationPlan
@@ -27,8 +27,13 @@ def migrate(*, allow_newer: bool, only_plan: bool, as_json: bool) -> None:
         if make_directory():
             click.echo("the directory of cells was made")
         return
-    plan = plan_migration(engine)
-    click.echo(json.dumps(asdict(plan)) if as_json else "\n".join(_lines(plan)))
+    plan, makes_directory = plan_migration(engine), lacks_directory()
+    if as_json:
+        click.echo(json.dumps({**asdict(plan), "makes_directory": makes_directory}))
+        return
+    click.echo("\n".join(_lines(plan)))
+    if makes_directory:
+        click.echo("the directory of cells: its tables are to be made, in a schema of their own (DIRECTORY_URL)")
 
 
 def _lines(plan: MigrationPlan) -> list[str]:

@@ -67,6 +67,15 @@ def make_directory() -> bool:
         return directory.create(tx)
 
 
+def lacks_directory() -> bool:
+    """Whether DIRECTORY_URL is set, and `make_directory` would make its tables."""
+    settings = load()
+    if settings.directory_url is None:
+        return False
+    with UnitOfWork(_engine(directory_url(settings))).once() as tx:
+        return not directory.is_made(tx)
+
+
 def open_as_owner() -> UnitOfWork:
     """Open the database as the owner of the tables."""
     return _open(owner_url)

@@ -18,6 +18,8 @@ pytestmark = pytest.mark.rule
 
 FOLDER = ROOT / "docker"
 OURS = {"celery-durable", "fairlane", "fairlane-client", "testlist"}
+#: of the service, which the image has, as a setting names their use (OBJECT_STORE_URL)
+EXTRAS = frozenset({"s3"})
 #: of the image, where an entry of the closure depends on it
 IMAGE = {"python_version": "3.13", "python_full_version": "3.13.0", "sys_platform": "linux", "platform_system": "Linux"}
 PIN = re.compile(r"^([\w.-]+)==(\S+)( ; .*)? \\\n((?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n)+)", re.MULTILINE)
@@ -56,7 +58,7 @@ def test_each_pin_is_that_of_the_constraints() -> None:
 def test_the_image_installs_what_running_needs_and_no_more() -> None:
     wanted = set[str]()
     for name in OURS:
-        needed(name, frozenset(), wanted)
+        needed(name, EXTRAS if name == "fairlane" else frozenset(), wanted)
     assert pins("requirements.txt").keys() == wanted - OURS
 
 

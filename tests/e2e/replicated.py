@@ -14,6 +14,7 @@ from durable_harness.postgres import PostgresServer
 from durable_harness.standby import query
 from durable_harness.waiting import wait_for
 from service_harness.application import POLICY, SETTINGS, Web, resolve
+from sqlalchemy.engine import make_url
 
 from app import process_metrics
 from app.migrate import migrate
@@ -77,9 +78,27 @@ class Replicated:
         assert found is not None
         return found
 
-    def another_web(self, server: PostgresServer | None = None, *, needed: str | None = None) -> Web:
-        """A web process with a view of its own of the replica.  server: in the place of the standby."""
-        engine = make_engine(address(server or self.pair.standby), pool_size=12, overflow=0, is_replica=True)
+    def another_web(
+        self,
+        server: PostgresServer | None = None,
+        *,
+        needed: str | None = None,
+        port: int | None = None,
+        statement_seconds: float = 0,
+    ) -> Web:
+        """A web process with a view of its own of the replica.
+
+        server: in the place of the standby; port: of a proxy before it; statement_seconds: as of make_engine.
+        """
+        url = make_url(address(server or self.pair.standby))
+        url = url.set(port=port or url.port)
+        engine = make_engine(
+            url.render_as_string(hide_password=False),
+            pool_size=12,
+            overflow=0,
+            is_replica=True,
+            statement_seconds=statement_seconds,
+        )
         self.engines.append(engine)
         of = Replica(engine, needed or schema.needed(), elapsed=self.elapsed)
         return web_on(replace(self.alone.uow, replica=of))

@@ -57,7 +57,11 @@ def operator(tmp_path: Path) -> Iterator[Operator]:
 
 @pytest.mark.proof
 def test_an_operator_divides_accounts_among_two_databases(operator: Operator, tmp_path: Path) -> None:
-    assert "the directory of cells was made" in operator.run("eu1", "migrate")
+    for is_left in (True, False):
+        plan = operator.run("eu1", "migrate", "--plan")
+        assert ("the directory of cells: its tables are to be made" in plan) is is_left
+        assert json.loads(operator.run("eu1", "migrate", "--plan", "--json"))["makes_directory"] is is_left
+        assert ("the directory of cells was made" in operator.run("eu1", "migrate")) is is_left
     assert "directory" not in operator.run("eu2", "migrate")
     ann, bob = operator.token("eu1", "ann@example.org"), operator.token("eu2", "bob@example.org")
     assert "account for ann@example.org already" in operator.run("eu2", "user", "add", "ann@example.org", code=1)
@@ -92,3 +96,38 @@ def what_cannot_be_meant_is_refused(operator: Operator) -> None:
         ("is no cell; expected one of eu1, eu2", ["adopt", "EU1"]),
     ):
         assert words in operator.run("eu1", "cell", *arguments, code=1)
+
+
+@pytest.mark.proof
+def test_no_command_page_or_log_shows_a_password_of_a_cell(operator: Operator, tmp_path: Path) -> None:
+    """The servers trust everybody, so any password works; one cell and the directory are away in the end."""
+    secrets = {name: f"hush-of-{name}" for name in (*operator.cells, "directory")}
+    cells = {name: with_password(url, secrets[name]) for name, url in operator.cells.items()}
+    named = Operator(tmp_path, cells)
+    named.settings["DIRECTORY_URL"] = with_password(operator.cells["eu1"], secrets["directory"])
+    said = [named.run(cell, "migrate") for cell in cells]
+    said.append(named.run("eu1", "migrate", "--plan", "--json"))
+    boss, ann = (named.token(cell, f"{cell}@example.org") for cell in cells)
+    listed = named.run("eu1", "config")
+    assert "CELLS=(set, not shown)  # environment" in listed
+    assert "DIRECTORY_URL=(set, not shown)  # environment" in listed
+    said += [listed, named.run("eu1", "cell", "adopt", "eu2"), named.run("eu1", "cell", "list", "--json")]
+    pages = ("/", "/explore", "/explore?cell=eu2", "/readyz", "/readyz?cell=eu2", "/metrics", "/metrics?cell=eu2")
+    with serving(cells["eu1"], tmp_path, **named.settings) as port:
+        said += [ask(port, "GET", page, **who)[1] for page in (*pages, "/api/v1/me") for who in (boss, ann)]
+        moved = named.run("eu2", "cell", "move", "eu1@example.org", "--to", "eu2", "--json")
+    away = {name: url.replace("127.0.0.1:", "127.0.0.2:") for name, url in cells.items()} | {"eu1": cells["eu1"]}
+    broken = Operator(tmp_path, away)
+    broken.settings["DIRECTORY_URL"] = named.settings["DIRECTORY_URL"].replace("127.0.0.1:", "127.0.0.2:")
+    log = (tmp_path / "log").read_text()
+    with serving(away["eu1"], tmp_path, **broken.settings) as port:
+        said += [ask(port, "GET", page, **who)[1] for page in (*pages, "/api/v1/me") for who in (boss, ann)]
+    said += [broken.run("eu1", "cell", "adopt", "eu2", code=4), broken.run("eu1", "cell", "list", code=4)]
+    log += (tmp_path / "log").read_text()
+    assert "directory_away" in log
+    everything = "\n".join([*said, moved, log])
+    assert [name for name, secret in secrets.items() if secret in everything] == []
+
+
+def with_password(url: str, password: str) -> str:
+    return url.replace("postgres@", f"postgres:{password}@")

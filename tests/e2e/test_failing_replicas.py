@@ -9,8 +9,10 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 from durable_harness.postgres import PostgresServer
+from durable_harness.proxy import Proxy
 from durable_harness.standby import Standby, query
 from durable_harness.waiting import wait_for
 from service_harness.application import Web
@@ -65,6 +67,32 @@ def lengthen_log(server: PostgresServer) -> None:
         query(server, "SELECT pg_switch_wal()")
 
 
+@contextmanager
+def standing(server: PostgresServer) -> Iterator[None]:
+    """The server's processes are stopped in the block: its system accepts connections, and nothing answers."""
+    postmaster = psutil.Process(int((server.data / "postmaster.pid").read_text().split()[0]))
+    processes = (postmaster, *postmaster.children(recursive=True))
+    for process in processes:
+        process.suspend()
+    try:
+        yield
+    finally:
+        for process in processes:
+            process.resume()
+
+
+@contextmanager
+def behind_proxy(pair: Replicated, **limits: float) -> Iterator[tuple[Proxy, Web]]:
+    """A web whose replica is behind a proxy.  limits: of its engine."""
+    proxy = Proxy(pair.pair.standby.port)
+    proxy.start()
+    try:
+        yield proxy, pair.another_web(port=proxy.port, **limits)
+    finally:
+        proxy.thaw()
+        proxy.close()
+
+
 RIGHT = [3, ["completed"], True]
 
 
@@ -109,6 +137,66 @@ def test_a_replica_that_is_killed_under_requests_costs_nobody_an_answer(pair: Re
         assert reads(pair.web, job, headers) == RIGHT
     assert found.keys() == {"none"}
     assert pair.replica.fault is None
+
+
+def test_a_replica_that_stands_still_under_requests_costs_nobody_an_answer(pair: Replicated) -> None:
+    headers = pair.web.token()
+    job = pair.completed(headers=headers)
+    pair.caught_up()
+    with reasons() as found, readers(pair, job, headers) as answers:
+        wait_for(lambda: answers["right"] >= 8, "reads")
+        with standing(pair.pair.standby):
+            seen = answers["right"]
+            wait_for(lambda: answers["right"] >= seen + 8, "reads without it")
+            fault = pair.replica.fault
+            pair.replica.engine.dispose()
+            pair.elapsed.pass_by()  # one read tries it again, and opens a connection
+            wait_for(lambda: answers["right"] >= seen + 16, "reads after that")
+    assert answers.keys() == {"right"}
+    assert found["away"] > found["none"] > 0
+    assert fault is not None
+    assert fault.startswith("it does not answer")
+    pair.caught_up()
+    pair.elapsed.pass_by()
+    assert reads(pair.web, job, headers) == RIGHT
+    assert pair.replica.fault is None
+
+
+def test_a_network_that_swallows_the_answer_of_a_replica_costs_a_few_seconds(pair: Replicated) -> None:
+    headers = pair.web.token()
+    job = pair.completed(headers=headers)
+    pair.caught_up()
+    with behind_proxy(pair) as (proxy, web):
+        assert reads(web, job, headers) == RIGHT
+        proxy.freeze()
+        with reasons() as found:
+            assert reads(web, job, headers) == RIGHT
+        assert proxy.withheld.is_set()
+        assert found == {"away": 3}  # the first of them has waited
+        proxy.thaw()
+        pair.elapsed.pass_by()
+        with reasons() as found:
+            assert reads(web, job, headers) == RIGHT
+        assert found == {"none": 3}
+
+
+def test_a_replica_that_falls_silent_in_a_read_is_given_up_after_its_time_limit(pair: Replicated) -> None:
+    pair.completed()
+    pair.caught_up()
+    asked = list[bool]()
+    with behind_proxy(pair, statement_seconds=1) as (proxy, web):
+
+        def fetch(tx: Tx) -> None:
+            [(is_replica,)] = tx.run(text("SELECT pg_is_in_recovery()"))
+            asked.append(is_replica)
+            if is_replica:
+                proxy.freeze()
+            tx.run(text("SELECT 1"))
+
+        with reasons() as found:
+            reading.read_current(web.uow, fetch)
+    assert asked == [True, False]
+    assert found == {"away": 1}
 
 
 def test_a_replica_that_became_a_server_of_its_own_is_not_read(doomed: Replicated) -> None:

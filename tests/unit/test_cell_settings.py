@@ -59,3 +59,8 @@ def test_cells_need_a_directory_and_a_directory_needs_cells(left_out: str) -> No
     del environ[left_out]
     with pytest.raises(BadSetting, match="both or neither"):
         load(environ)
+
+
+@pytest.mark.parametrize(("cells", "part"), [(f"eu1={ONE} eu2={OTHER}", 3), (f"eu1={ONE}", 5), ("", 5)])
+def test_cells_share_the_sign_ups_of_a_day(cells: str, part: int) -> None:
+    assert load({"SIGN_UPS_PER_DAY": "5", **(given(cells) if cells else {})}).sign_ups_of_cell == part

@@ -48,6 +48,11 @@ class Joined:
     def client(self, address: str = "127.0.0.1") -> Client:
         return From(self.router, address)
 
+    def visitor(self, cell: str) -> Client:
+        """A browser that nobody knows, whose visitors' cell is this one."""
+        addresses = (f"198.51.100.{number}" for number in range(100))
+        return self.client(next(at for at in addresses if self.router._visitors({"REMOTE_ADDR": at}) == cell))
+
     def browser(self, web: Web, user_id: Any) -> Client:
         """A browser that is signed in to an account of this cell."""
         signer: Any = web.app.session_interface.get_signing_serializer(web.app)  # type: ignore[attr-defined]
@@ -63,7 +68,7 @@ class Joined:
 
     def moved(self, user_id: Any, headers: dict[str, str] | None = None, *, noted: bool) -> None:
         """The account of `a` lives in `b` now, with all its keys; noted: whether the move has ended in the directory."""
-        tables = ("users", "api_tokens", "sessions")
+        tables = ("users", "api_tokens", "sessions", "passkeys", "github_links")
         with self.a.uow.begin() as old, self.b.uow.begin() as new, self.directory.begin() as tx:
             for table in tables:
                 key = "id" if table == "users" else "user_id"
@@ -82,13 +87,13 @@ class Joined:
 
 
 @contextmanager
-def two_cells(databases: Databases) -> Iterator[Joined]:
-    """Join two new cells, `a` and `b`."""
+def two_cells(databases: Databases, **settings: Any) -> Iterator[Joined]:
+    """Join two new cells, `a` and `b`.  settings: of both."""
     with ExitStack() as stack:
 
         def web() -> Web:
             uow = UnitOfWork(stack.enter_context(databases.engine(stack.enter_context(databases.copy()))), publishing())
-            return Web(stack.enter_context(APPS.lent(wired_for_tests(uow, sign_up="open"))), uow)
+            return Web(stack.enter_context(APPS.lent(wired_for_tests(uow, **{"sign_up": "open"} | settings))), uow)
 
         engine = stack.enter_context(databases.engine(stack.enter_context(databases.new())))
         a, b, known = web(), web(), UnitOfWork(engine)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import html
+import re
 from collections.abc import Iterator
+from uuid import uuid4
 
 import pytest
 from service_harness.application import csrf
@@ -87,3 +90,20 @@ def test_the_same_representation_is_not_sent_again(cells: Joined, public: str) -
 
 def read(client: Client, path: str, headers: dict[str, str]) -> TestResponse:
     return client.get(path, headers=headers)
+
+
+def test_explore_leads_to_the_lists_of_other_cells(cells: Joined) -> None:
+    for name, web in (("a", cells.a), ("b", cells.b)):
+        job = web.submit(f"explored-{name}", web.token(), commit=uuid4().hex + "1" * 8).json["id"]
+        web.completed(job)
+    reader = cells.browser(cells.a, (account := cells.a.user()).user_id)
+    page = reader.get("/explore?q=explored")
+    assert ("acme/explored-a" in page.text, "acme/explored-b" in page.text) == (True, False)
+    assert "<code>a</code>" in page.text
+    [there] = re.findall(r'<a href="([^"]+)" translate="no">b</a>', page.text)
+    other = reader.get(html.unescape(there))
+    assert ("acme/explored-a" in other.text, "acme/explored-b" in other.text) == (False, True)
+    own = reader.get("/explore?cell=a&q=explored")
+    assert (account.email in own.text, "acme/explored-a" in own.text) == (True, True)
+    assert "acme/explored-a" in reader.get("/explore?cell=nowhere&q=explored").text
+    assert account.email in reader.get("/account").text

@@ -12,6 +12,7 @@ from uuid import uuid4
 
 import pytest
 from service_harness.application import Web
+from sqlalchemy import text
 
 from app.domain.queues import Service
 from app.store.jobs import heartbeats
@@ -189,3 +190,18 @@ def test_visitors_of_many_addresses_leave_streams_to_signed_in_people(web: Web) 
 def test_a_stream_of_a_job_that_is_not_there_keeps_no_place(web: Web) -> None:
     for _ in range(MOST_STREAMS_EACH + 1):
         assert web.client.get(f"/api/v1/analyses/{uuid4()}/events").status_code == 404
+
+
+def test_a_job_that_is_gone_ends_its_streams_and_holds_up_no_others(web: Web) -> None:
+    live(web).stream_seconds = 600.0
+    gone, other = web.submit("gone").json["id"], web.submit("other").json["id"]
+    with follow(web, gone) as events, follow(web, other) as others:
+        assert [next(one) for one in (events, others)] == [{"retry": "2000"}] * 2
+        assert [job_of(next(one))["status"] for one in (events, others)] == ["queued"] * 2
+        with web.uow.begin() as tx:
+            for table, column in (("job_events", "job_id"), ("analysis_requests", "job_id")):
+                tx.run(text(f"DELETE FROM {table} WHERE {column} = :id"), id=gone)
+        assert {job_of(event)["status"] for event in events} <= {"queued"}
+        web.started(other)
+        assert next(event for event in others if job_of(event)["status"] == "running")
+    assert live(web)._jobs == {}

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from pydantic import SecretStr
 from service_harness.application import Web, csrf
 from werkzeug.test import TestResponse
 
@@ -307,3 +308,12 @@ def test_a_day_has_only_so_many_sign_ups_of_all_kinds(make_web: Callable[..., We
     assert refused.status_code == 429
     assert "tomorrow" in refused.text
     assert 0 < int(refused.headers["Retry-After"]) <= 86_401
+
+
+def test_a_cell_has_its_part_of_a_days_sign_ups(make_web: Callable[..., Web]) -> None:
+    cells = SecretStr("eu1=postgresql://a:x@h/one eu2=postgresql://a:x@h/two")
+    web = make_web(sign_up="open", sign_ups_per_day=2, cells=cells)
+    assert send(web, "/sign-up").status_code == 303
+    web.post("/sign-out")
+    another_network(web)
+    assert send(web, "/sign-up", "last@example.org").status_code == 429

@@ -11,6 +11,7 @@ from app.domain.plans import Tier
 from app.errors import Conflict, Forbidden, InvalidInput, Message
 from app.services.accounts import accounts as people
 from app.services.accounts import check_caller, sign_in_methods, sign_up
+from app.services.accounts.elsewhere import NOWHERE, Elsewhere
 from app.services.accounts.passwords import PER_ADDRESS
 from app.services.accounts.sessions import SESSION_LIFE
 from app.services.accounts.throttle import count
@@ -65,14 +66,24 @@ def come_back(uow: UnitOfWork, state: str, *, user_id: UUID | None, now: datetim
 
 
 def sign_in(
-    uow: UnitOfWork, who: Identity, *, may_sign_up: bool, tier: Tier, per_day: int, network: UUID, now: datetime
-) -> str:
+    uow: UnitOfWork, who: Identity, *, may_sign_up: bool, tier: Tier, per_day: int, network: UUID, now: datetime,
+    elsewhere: Elsewhere = NOWHERE,
+) -> str:  # fmt: skip
     """Open a session of the linked account, or of a new one; never of one that only has the same address.
 
     network: of the client (accounts.network_id).
-    Returns: the secret of the session.  Raises: Forbidden, InvalidInput, Conflict, TooManyRequests.
+    Returns: the secret of the session.  Raises: Forbidden, InvalidInput, Conflict, TooManyRequests, Busy.
     Locks: users row, so that no session of an account begins while it is closed.
     """
+    with elsewhere.of_github(who.github_id) as there:
+        # an account that is no longer linked there is not made there
+        may = may_sign_up and there is None
+        return _enter(there or uow, who, may_sign_up=may, tier=tier, per_day=per_day, network=network, now=now)
+
+
+def _enter(
+    uow: UnitOfWork, who: Identity, *, may_sign_up: bool, tier: Tier, per_day: int, network: UUID, now: datetime
+) -> str:
     session = secrets.token_urlsafe(32)
     with uow.begin() as tx:
         if owner := github_links.owner(tx, who.github_id):
@@ -95,11 +106,22 @@ def sign_in(
     return session
 
 
-def link(uow: UnitOfWork, account: Account, who: Identity, *, session: str | None = None, now: datetime) -> None:
+def link(
+    uow: UnitOfWork,
+    account: Account,
+    who: Identity,
+    *,
+    session: str | None = None,
+    elsewhere: Elsewhere = NOWHERE,
+    now: datetime,
+) -> None:
     """Let this GitHub account sign in to the account of a signed-in person.  session: the secret of the person's own.
 
-    Raises: Conflict, Unauthenticated.  Locks: users row.
+    Raises: Conflict, Unauthenticated, Busy.  Locks: users row.
     """
+    with elsewhere.of_github(who.github_id) as there:
+        if there is not None:
+            raise Conflict(LINKED)
     with uow.begin() as tx:
         users.lock_row(tx, account.user_id)
         check_caller.check(tx, account.user_id, session, now=now)

@@ -15,6 +15,7 @@ from app.domain.plans import Tier
 from app.errors import Conflict, InvalidInput, Message, NotFound, Unauthenticated
 from app.services.accounts import accounts as people
 from app.services.accounts import check_caller, passkey_checks, sign_in_methods, sign_up
+from app.services.accounts.elsewhere import NOWHERE, Elsewhere
 from app.services.accounts.passkey_checks import Site
 from app.services.accounts.passwords import PER_ADDRESS
 from app.services.accounts.sessions import SESSION_LIFE
@@ -29,6 +30,7 @@ from app.store.operations import audit_log
 CHALLENGE_LIFE = timedelta(minutes=10)
 MOST = 20  # of an account
 LONGEST_NAME = 60  # characters
+HANDLE_BYTES = 16  # of an account's id, which a passkey keeps
 UNKNOWN = Message("No account has this passkey. It may have been removed; sign in another way.")
 EXPIRED = Message("This took too long, or was done already. Try again.")
 
@@ -109,12 +111,29 @@ def begin_sign_in(uow: UnitOfWork, site: Site, *, client: str, secret: str, now:
     return Challenge(text, passkey_checks.request_options(site, base64url_to_bytes(text)))
 
 
-def sign_in(uow: UnitOfWork, answer: str, challenge: str, site: Site, *, now: datetime) -> str:
+def sign_in(
+    uow: UnitOfWork, answer: str, challenge: str, site: Site, *, elsewhere: Elsewhere = NOWHERE, now: datetime
+) -> str:
     """Check the answer and open a session; the challenge is used up even if the answer is wrong.
 
-    Returns: the secret of the session.  Raises: InvalidInput, Unauthenticated.  Locks: users row.
+    Returns: the secret of the session.  Raises: InvalidInput, Unauthenticated, Busy.  Locks: users row.
     """
-    key, sign_count = _answered(uow, Ceremony.SIGN_IN, answer, challenge, site, user_id=None, now=now)
+    _use(uow, Ceremony.SIGN_IN, challenge, None, now=now)
+    try:
+        return _enter(uow, answer, challenge, site, now=now)
+    except Unauthenticated:
+        _, handle = passkey_checks.credential_of(answer)
+        if handle is None or len(handle) != HANDLE_BYTES:
+            raise
+        with elsewhere.of_user(UUID(bytes=handle)) as there:
+            if there is None:
+                raise
+            return _enter(there, answer, challenge, site, now=now)
+
+
+def _enter(uow: UnitOfWork, answer: str, challenge: str, site: Site, *, now: datetime) -> str:
+    """Open a session of the account whose passkey it is."""
+    key, sign_count = _checked(uow, answer, challenge, site)
     session = _secret()
     with uow.begin() as tx:
         _note_use(tx, key, sign_count, now=now)
@@ -132,7 +151,8 @@ def begin_confirmation(uow: UnitOfWork, account: Account, site: Site, *, now: da
 
 def use(uow: UnitOfWork, answer: str, challenge: str, site: Site, *, user_id: UUID, now: datetime) -> UUID:
     """Check the answer of a person who is signed in.  Returns: the id of the passkey.  Raises, Locks: as sign_in."""
-    key, sign_count = _answered(uow, Ceremony.CONFIRM, answer, challenge, site, user_id=user_id, now=now)
+    _use(uow, Ceremony.CONFIRM, challenge, user_id, now=now)
+    key, sign_count = _checked(uow, answer, challenge, site)
     if key.user_id != user_id:
         raise Unauthenticated(UNKNOWN)
     with uow.begin() as tx:
@@ -140,14 +160,11 @@ def use(uow: UnitOfWork, answer: str, challenge: str, site: Site, *, user_id: UU
     return key.id
 
 
-def _answered(
-    uow: UnitOfWork, ceremony: Ceremony, answer: str, challenge: str, site: Site, *, user_id: UUID | None, now: datetime
-) -> tuple[StoredKey, int]:
-    """Use up the challenge and check the answer.
+def _checked(uow: UnitOfWork, answer: str, challenge: str, site: Site) -> tuple[StoredKey, int]:
+    """Check the answer to a challenge that was used up.
 
     Returns: the key that answered, and its new sign count.  Raises: InvalidInput, Unauthenticated.
     """
-    _use(uow, ceremony, challenge, user_id, now=now)
     credential_id, handle = passkey_checks.credential_of(answer)
     with uow.begin() as tx:
         key = passkeys.find(tx, credential_id)

@@ -10,6 +10,8 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
+from uuid import UUID
 
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
@@ -23,7 +25,7 @@ from app.services.cells.threads import CellThreads, SilentError
 from app.store.accounts.credentials import hashed
 from app.store.cells import directory, keys
 from app.store.cells.keys import PersonRow
-from app.store.core.unit_of_work import Tx
+from app.store.core.unit_of_work import Tx, UnitOfWork
 
 #: Keys whose cell a process remembers, 300 bytes each; and those of nobody, which browsers send with every request
 #: while they keep a session that has ended.
@@ -77,7 +79,7 @@ class AccountCells:
             return None
         with self._directory() as tx:
             place = directory.place_of_key(tx, key)
-        place = place or self._found(key)
+        place = place or self._found(key, lambda tx: keys.owner(tx, key))
         if place is None:
             self._nobodys.keep(key, self.clock() + NOBODYS_SECONDS)
             return None
@@ -93,6 +95,37 @@ class AccountCells:
         with self._directory() as tx:
             place = directory.place_of_address(tx, email)
         return self._cell(place, lambda tx: keys.person(tx, email)) if place else None
+
+    def of_user(self, user_id: UUID) -> str | None:
+        """The cell of an account; None if the directory does not know it.  Raises: DirectoryAwayError."""
+        with self._directory() as tx:
+            place = directory.place_of(tx, user_id)
+        return self._cell(place, lambda tx: keys.person_of(tx, user_id)) if place else None
+
+    def of_github(self, github_id: int, own: str) -> str | None:
+        """The cell of the account that is linked to this account of GitHub; None if none is.
+
+        A link may have been removed, and another account linked, since the directory learned it: so its cell is asked.
+        own: the cell that is asked first.  Raises: CellAwayError, DirectoryAwayError, SilentError, SQLAlchemyError.
+        """
+        key, whose = hashed(f"github {github_id}"), partial(keys.owner_of_github, github_id=github_id)
+        with self.cells.uows[own].once() as tx:  # whose thread the request holds
+            if whose(tx):
+                return own
+        with self._directory() as tx:
+            place = directory.place_of_key(tx, key)
+        if place and self._person_in(cell := self._cell(place, whose), whose):
+            return cell
+        found = self._found(key, whose)
+        return self._cell(found, whose) if found else None
+
+    @contextmanager
+    def answering(self, cell: str) -> Iterator[UnitOfWork]:
+        """Transactions in a cell, while one of its threads is held.  Raises: CellAwayError, SilentError."""
+        if cell not in self.threads:
+            raise CellAwayError(cell)
+        with self.threads[cell].one():
+            yield self.cells.uows[cell]
 
     def after_refusal(self, key: bytes, refused: Collection[str]) -> str | None:
         """The cell to ask when `refused` did not know the key's account; None if the key is good nowhere else.
@@ -114,8 +147,8 @@ class AccountCells:
         try:
             cell = self.remembered(key) or self.of_key(key)
             if cell in self.threads and cell != but:
-                with self.threads[cell].one():
-                    sessions.sign_out(self.cells.uows[cell], secret)
+                with self.answering(cell) as uow:
+                    sessions.sign_out(uow, secret)
         except (SQLAlchemyError, SilentError, CellAwayError, DirectoryAwayError) as error:
             log.warning("session_not_ended", error=type(error).__name__)
 
@@ -132,7 +165,7 @@ class AccountCells:
             log.warning("directory_away", error=type(error).__name__)
             raise DirectoryAwayError from error
 
-    def _found(self, key: bytes) -> AccountCell | None:
+    def _found(self, key: bytes, whose: Whose) -> AccountCell | None:
         """Ask each cell, and let the directory know the key.  Raises: CellAwayError.
 
         One that is silent is asked last.  All but the last one are asked a second time: an account that moves meanwhile
@@ -143,7 +176,7 @@ class AccountCells:
             if cell in away:
                 continue
             try:
-                found = self._person_in(cell, lambda tx: keys.owner(tx, key))
+                found = self._person_in(cell, whose)
             except (SQLAlchemyError, SilentError):
                 away.append(cell)
                 continue
@@ -162,7 +195,7 @@ class AccountCells:
             return place.cell
 
     def _person_in(self, cell: str, whose: Whose) -> PersonRow | None:
-        with self.threads[cell].one(), self.cells.uows[cell].once() as tx:
+        with self.answering(cell) as uow, uow.once() as tx:
             return whose(tx)
 
     def _learned(self, key: bytes, found: PersonRow, cell: str) -> AccountCell:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from app.errors import Unavailable
+from app.services.cells.rename_words import rename_words
 from app.services.operations.run_in_batches import each
 from app.store.accounts import personal_data, users
 from app.store.cells import arrivals, contents, prepared
@@ -51,8 +52,9 @@ def undo(source: UnitOfWork, user_id: UUID, epoch: int) -> None:
 def clear_up(source: UnitOfWork, target: UnitOfWork, user_id: UUID) -> None:
     """Delete what is left of an account in the cell that it left, as after a deletion; it may be repeated.
 
-    What others have in their history stays, without a word about the account.
+    What others have in their history stays, without a word about the account.  Words that came are renamed before.
     """
+    rename_words(source, target, user_id)
     with target.begin() as tx:
         jobs = sorted(job.id for job in contents.jobs(tx, user_id))
     now = source.now()

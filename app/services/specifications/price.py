@@ -43,19 +43,19 @@ class Priced:
         if mode.by(policy.generator) is Mode.REGENERATE_FRESH:
             return len(self.identities) // SIZE
         shelf = self._shelf(user_id, language, policy)
-        keys = sorted(shelf.key_of("sentence", identity) for identity in self._each())
+        keys = sorted(shelf.key_of("sentence", identity) for identity in self.each())
         with uow.begin() as tx:
             return spec_words.unpaid(tx, keys)
 
     def says(self, uow: UnitOfWork, user_id: UUID, language: str, policy: Policy) -> bytes | None:
         """The fingerprint of a document from the stored words; None if some words are missing."""
         shelf = self._shelf(user_id, language, policy)
-        placed = {shelf.key_of("place", identity): identity for identity in self._each()}
+        placed = {shelf.key_of("place", identity): identity for identity in self.each()}
         with uow.begin() as tx:
             places = spec_words.places(tx, sorted(placed))
         if len(places) < len(placed):
             return None
-        written = {shelf.key_of("sentence", identity): identity for identity in self._each()}
+        written = {shelf.key_of("sentence", identity): identity for identity in self.each()}
         with uow.begin() as tx:
             sentences = spec_words.sentences(tx, sorted(written))
         if len(sentences) < len(written):
@@ -68,7 +68,8 @@ class Priced:
     def _shelf(self, user_id: UUID, language: str, policy: Policy) -> Shelf:
         return Shelf(self.codebase_id, user_id if self.is_private else None, policy.generator, language)
 
-    def _each(self) -> Iterator[bytes]:
+    def each(self) -> Iterator[bytes]:
+        """The identities, one by one."""
         return (self.identities[begin : begin + SIZE] for begin in range(0, len(self.identities), SIZE))
 
 

@@ -200,6 +200,11 @@ def put_codebases(tx: Tx, shape: Shapes, taken: JsonRows) -> str:
     """Insert the repositories that are not there.  -> JSON: their ids there -> here, where they differ."""
     put(tx, shape, "codebases", taken, conflict="ON CONFLICT DO NOTHING")
     tx.run(_HIDE, rows=taken.rows)
+    return known_as(tx, taken)
+
+
+def known_as(tx: Tx, taken: JsonRows) -> str:
+    """Find repositories of another cell here.  -> JSON: their ids there -> here, where they differ."""
     return str(tx.run(_FIND, rows=taken.rows).scalar_one())
 
 

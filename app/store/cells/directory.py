@@ -68,10 +68,15 @@ def digest_of(email: str) -> bytes:
 def create(tx: Tx) -> bool:
     """Create the directory's tables; False if they are there.  Locks: an advisory lock, as two hosts may begin."""
     tx.write(_ONE_AT_A_TIME)
-    if tx.run(_HERE).scalar_one():
+    if is_made(tx):
         return False
     tx.connection.exec_driver_sql(files("migrations").joinpath("directory.sql").read_text(encoding="utf-8"))
     return True
+
+
+def is_made(tx: Tx) -> bool:
+    """Whether the directory's tables are there."""
+    return bool(tx.run(_HERE).scalar_one())
 
 
 def place_of(tx: Tx, user_id: UUID) -> AccountCell | None:

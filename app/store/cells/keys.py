@@ -18,7 +18,11 @@ _OWNER = text("""
             UNION ALL SELECT user_id FROM one_time_secrets WHERE secret_hash = :hash AND user_id IS NOT NULL) AS k
       JOIN users u ON u.id = k.user_id
      WHERE u.email IS NOT NULL LIMIT 1""")
+_OF_GITHUB = text("""
+    SELECT l.user_id, u.email FROM github_links l JOIN users u ON u.id = l.user_id
+     WHERE l.github_id = :github_id AND u.email IS NOT NULL""")
 _PERSON = text("SELECT id AS user_id, email FROM users WHERE lower(email) = lower(:email)")
+_PERSON_OF = text("SELECT id AS user_id, email FROM users WHERE id = :user_id AND email IS NOT NULL")
 _PEOPLE = text("""
     SELECT id AS user_id, email FROM users WHERE email IS NOT NULL AND id > :after ORDER BY id LIMIT :most""")
 _IS_HERE = text("SELECT EXISTS (SELECT FROM users WHERE id = :user_id)")
@@ -36,6 +40,11 @@ def owner(tx: Tx, key: bytes) -> PersonRow | None:
     return tx.run(_OWNER, hash=key).value_or_none(PersonRow)
 
 
+def owner_of_github(tx: Tx, github_id: int) -> PersonRow | None:
+    """Whose account is linked to this account of GitHub."""
+    return tx.run(_OF_GITHUB, github_id=github_id).value_or_none(PersonRow)
+
+
 def person(tx: Tx, email: str) -> PersonRow | None:
     """Who has this e-mail address."""
     return tx.run(_PERSON, email=email).value_or_none(PersonRow)
@@ -44,6 +53,11 @@ def person(tx: Tx, email: str) -> PersonRow | None:
 def people(tx: Tx, *, after: UUID, most: int) -> list[PersonRow]:
     """The people of this cell by their ids, beginning behind one."""
     return tx.run(_PEOPLE, after=after, most=most).values(PersonRow)
+
+
+def person_of(tx: Tx, user_id: UUID) -> PersonRow | None:
+    """The person with this id."""
+    return tx.run(_PERSON_OF, user_id=user_id).value_or_none(PersonRow)
 
 
 def is_here(tx: Tx, user_id: UUID) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
 from uuid import UUID
 
 from sqlalchemy import text
@@ -25,9 +27,27 @@ _WORDS = text(f"""
 _LAST = text(
     "SELECT encode(max(key), 'hex') FROM json_populate_recordset(CAST(NULL AS spec_words), CAST(:rows AS json))"
 )
-# Their keys are made of the repository's id: under another one nobody finds them.
-_SAME_ID = "NOT jsonb_exists(CAST(:codebases AS jsonb), CAST(r.codebase_id AS text))"
 _PAID = "ON CONFLICT (key) DO UPDATE SET is_paid = true WHERE excluded.is_paid AND NOT spec_words.is_paid"
+_NEWEST = text("""
+    SELECT DISTINCT ON (codebase_id, language, generator) codebase_id, analysis_id, language, generator
+      FROM spec_documents WHERE user_id = :user_id AND status = 'completed'
+     ORDER BY codebase_id, language, generator, completed_at DESC""")
+# In the order of keys, as all writers of words.
+_RENAME = text(f"""
+    WITH renamed AS (
+        DELETE FROM spec_words w USING unnest(CAST(:before AS bytea[]), CAST(:after AS bytea[])) AS n(before, after)
+         WHERE w.key = n.before RETURNING n.after, w.codebase_id, w.user_id, w.words, w.is_paid, w.used_at)
+    INSERT INTO spec_words (key, codebase_id, user_id, words, is_paid, used_at)
+    SELECT after, codebase_id, user_id, words, is_paid, used_at FROM renamed ORDER BY after {_PAID}""")
+
+
+class NewestDocumentRow(NamedTuple):
+    """The newest specification of a repository in a language, by a generator."""
+
+    codebase_id: UUID
+    analysis_id: UUID
+    language: str
+    generator: str
 
 
 def codebases(tx: Tx, user_id: UUID) -> JsonRows:
@@ -44,4 +64,14 @@ def read(tx: Tx, user_id: UUID, after: str) -> tuple[JsonRows, str]:
 def put_words(tx: Tx, shape: Shapes, repositories: JsonRows, taken: JsonRows) -> None:
     """Insert words that are not there.  repositories: as `codebases` gives them.  Locks: those words, by their keys."""
     known_as = put_codebases(tx, shape, repositories)
-    put(tx, shape, "spec_words", taken, known_as, condition=_SAME_ID, conflict=_PAID)
+    put(tx, shape, "spec_words", taken, known_as, conflict=_PAID)
+
+
+def newest(tx: Tx, user_id: UUID) -> list[NewestDocumentRow]:
+    """The account's specifications of which the next one is made."""
+    return tx.run(_NEWEST, user_id=user_id).values(NewestDocumentRow)
+
+
+def rename(tx: Tx, keys: Sequence[tuple[bytes, bytes]]) -> None:
+    """Put words under other keys.  keys: (where they are, where they go).  Locks: both rows of each."""
+    tx.run(_RENAME, before=[before for before, _ in keys], after=[after for _, after in keys])

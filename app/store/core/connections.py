@@ -21,6 +21,7 @@ from sqlalchemy.exc import InvalidatePoolError
 from sqlalchemy.pool import QueuePool
 
 from app import process_metrics
+from app.store.core.deadlines import watched
 
 #: As the server prints them.  A client that stops in the middle of a transaction is cut off before the transactions
 #: that wait for its user's row give up; otherwise every process that gets a job of this user would also stand still
@@ -62,12 +63,14 @@ def make_engine(
         max_overflow=pool_size if overflow is None else overflow,
         pool_timeout=0.5 if is_replica else 10,
         pool_use_lifo=True,  # recently used sessions have their plans and catalogues in memory
+        use_native_hstore=not is_replica,  # SQLAlchemy asks for the type, which we do not use, without our cursor
         hide_parameters=True,  # an SQLAlchemy error would print the parameters, among them token hashes
         connect_args={
             "application_name": application_name,
             # arguments would overrule the URL
             **{name: value for name, value in patience.items() if name not in make_url(url).query},
             "options": " ".join(f"-c {name}={value}" for name, value in limits.items()),
+            **({"connection_factory": watched(statement_seconds)} if is_replica else {}),
         },
     )
     pool = cast(QueuePool, engine.pool)

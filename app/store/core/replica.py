@@ -82,7 +82,8 @@ class Replica:
                 connection.begin()
                 need.check(connection, self._needed)
                 is_met = True
-                found = fetch(connection)
+                with connection.fetching():
+                    found = fetch(connection)
                 connection.commit()
         except UnusableError as error:
             self.failed(error)

@@ -8,7 +8,7 @@ statement.  So psycopg2 is in autocommit, and BEGIN and COMMIT are statements th
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import lru_cache
 from typing import Any, TypeVar, cast
 
@@ -21,6 +21,7 @@ from sqlalchemy.engine.result import SimpleResultMetaData
 from sqlalchemy.exc import DBAPIError
 
 from app.store.core.connections import to_set
+from app.store.core.deadlines import WatchedConnection
 
 T = TypeVar("T")
 #: A statement in psycopg2's form, with its parameters.
@@ -113,6 +114,10 @@ class Session:
         """Send the waiting statements, unless there is only a BEGIN."""
         if self._waiting not in ([], [self._begin]):
             self._send()
+
+    def fetching(self) -> AbstractContextManager[None]:
+        """Let statements in the block take their time, where the server has to answer soon (deadlines.py)."""
+        return self._connection.fetching() if isinstance(self._connection, WatchedConnection) else nullcontext()
 
     def begin(self) -> None:
         """Begin a transaction."""

@@ -92,16 +92,24 @@ def _identity(kept: object) -> Identity:
 
 def _link(who: Identity) -> Response:
     account = auth.person("write")
-    use_cases.link(wired().uow, account, who, session=auth.own_session(), now=utc_now())
+    use_cases.link(wired().uow, account, who, session=auth.own_session(), elsewhere=wired().elsewhere, now=utc_now())
     notices.tell(account, notices.GITHUB_LINK)
     return redirect(url_for("pages.show_account", _anchor="github"), 303)
 
 
 def _sign_in(who: Identity) -> Response:
-    session_secret = use_cases.sign_in(
-        wired().uow, who, may_sign_up=is_open(), network=network(), now=utc_now(), **new_account()
+    services = wired()
+    return begin_session(
+        use_cases.sign_in(
+            services.uow,
+            who,
+            may_sign_up=is_open(),
+            network=network(),
+            elsewhere=services.elsewhere,
+            now=utc_now(),
+            **new_account(),
+        )
     )
-    return begin_session(session_secret)
 
 
 def _refused(problem: Problem, *, is_link: bool) -> PageAnswer:

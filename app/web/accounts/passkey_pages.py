@@ -83,7 +83,10 @@ def enter_passkey() -> Redirect | PageAnswer:
     """Check the passkey and begin a session under a new cookie."""
     try:
         challenge = asked_browser(Ceremony.SIGN_IN)["challenge"]
-        return begin_session(passkeys.sign_in(wired().uow, answer(), challenge, site(), now=utc_now()))
+        services = wired()
+        return begin_session(
+            passkeys.sign_in(services.uow, answer(), challenge, site(), elsewhere=services.elsewhere, now=utc_now())
+        )
     except TOLD_TO_STRANGERS as problem:
         return again("accounts/sign_in.html", problem)
 

@@ -108,7 +108,7 @@ def network() -> UUID:
 def new_account() -> dict[str, Any]:
     """The settings of every new account, and how many may be created."""
     settings = wired().settings
-    return {"tier": settings.default_tier, "per_day": settings.sign_ups_per_day}
+    return {"tier": settings.default_tier, "per_day": settings.sign_ups_of_cell}
 
 
 def require_open() -> None:

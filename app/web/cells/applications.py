@@ -13,6 +13,7 @@ from app.database import directory_url
 from app.services.accounts.accounts import anonymous_id
 from app.services.cells.cells import Cells
 from app.services.cells.find_cell import AccountCells
+from app.services.cells.other_cells import OtherCells
 from app.services.cells.register import register, unregister
 from app.settings import Settings
 from app.store.core.connections import make_engine
@@ -60,16 +61,17 @@ def joined(apps: Mapping[str, APIFlask], own: str, directory: UnitOfWork) -> Cel
     They share what a process has one of: all but the database, and who watches the jobs in it.
     """
     cells = Cells(own, {cell: _wired(app).uow for cell, app in apps.items()}, directory)
+    places = AccountCells(cells)
     shared = {name: apps[own].extensions[name] for name in (READS, LOOKUPS, GITHUB, MAILS)}
     for cell, app in apps.items():
         noting = partial(register, cells.directory, cells.uows, cell)
         forgetting = partial(unregister, cells.directory, cell)
-        app.extensions |= {EXTENSION: _wired(app).registering(noting, forgetting)} | shared
+        app.extensions |= {EXTENSION: _wired(app).among_cells(noting, forgetting, OtherCells(places, cell))} | shared
         app.extensions[LIVE].places = apps[own].extensions[LIVE].places
     settings = _wired(apps[own]).settings
     visitor = partial(client_of, trusts_proxy=settings.trust_proxy)
     may_ask = partial(_may_ask, apps[own].extensions[READS].buckets, _wired(apps[own]))
-    return CellRouter(apps, AccountCells(cells), own=own, visitor=visitor, may_ask=may_ask)
+    return CellRouter(apps, places, own=own, visitor=visitor, may_ask=may_ask)
 
 
 def _of_cell(own: APIFlask, settings: Settings, address: str) -> APIFlask:

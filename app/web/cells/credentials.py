@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 #: Where somebody gets in by a link or an address, whoever is signed in there.
 BY_LINK = frozenset({"/sign-in", "/reset", "/verify"})
-BY_ADDRESS = frozenset({"/sign-in/password", "/sign-up", "/sign-up/passkey/options", "/forgot"})
+#: A sign-up with a passkey asks for options and comes back without its address: both go to the browser's cell.
+BY_ADDRESS = frozenset({"/sign-in/password", "/sign-up", "/forgot"})
 #: Where programs send tokens; a session may read there.  Pages look at nothing but the session.
 API = "/api/"
 LONGEST_FORM = 10_000  # bytes; such a form has an address, a password and two tokens

@@ -22,6 +22,7 @@ from app.domain.cells import cell_for
 from app.errors import Message, Problem, TooManyRequests, Unavailable
 from app.exchanges import EXCHANGE, Exchange, received
 from app.services.cells.find_cell import AccountCells, CellAwayError, DirectoryAwayError
+from app.services.cells.other_cells import NOT_LOOKED_UP, RETRY_SECONDS
 from app.services.cells.threads import SilentError
 from app.web.cells.credentials import NamedBy, Presented, presented
 from app.web.core.auth import SAFE_METHODS
@@ -30,17 +31,17 @@ from app.web.core.residence import LIVES_HERE, UNPLACED, Residence
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
-#: An operator's or a program's word for the cell that it wants to look at, for what is no account's.
+#: The cell that somebody wants to look at, for what is no account's.
 CELL_PARAMETER = "cell"
 #: Each cell has its own; they name one by the parameter above.
 READY = "/readyz"
 OF_A_CELL = frozenset({"/metrics", READY})
+#: Lists of what is public, of which each cell has its own; without a name, it is that of the reader's cell.
+LISTS = frozenset({"/explore"})
 #: Of no account and no cell.
 HEALTH, STATIC = "/healthz", "/static/"
-RETRY_SECONDS = 2
 #: Of an account that is not there, or of what it asks for.
 REFUSALS = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.NOT_FOUND})
-NOT_LOOKED_UP = Message("Where this account lives cannot be looked up at present; try again")
 SILENT = Message("The database of this account does not answer at present; try again")
 log = structlog.get_logger(__name__)
 
@@ -103,6 +104,8 @@ class CellRouter:
         path = environ["PATH_INFO"]
         if path == HEALTH or path.startswith(STATIC):
             return self._run(self._own, environ)
+        if path in LISTS and (named := self._named(environ)):
+            return self._ask(named, environ)
         return self._of_a_cell(environ) if path in OF_A_CELL else self._placed(environ)
 
     def _placed(self, environ: WSGIEnvironment) -> _Answer:
@@ -199,8 +202,7 @@ class CellRouter:
 
     def _of_a_cell(self, environ: WSGIEnvironment) -> _Answer:
         """Ask the cell that is named.  Without a name, a web is ready if one of its cells is."""
-        named = parse_qs(environ.get("QUERY_STRING", "")).get(CELL_PARAMETER, [""])[0]
-        if named in self._apps:
+        if named := self._named(environ):
             return self._ask(named, environ)
         names = sorted(self._apps, key=lambda cell: (self._places.threads[cell].is_silent, cell != self._own))
         answer = self._ask(names[0] if environ["PATH_INFO"] == READY else self._own, environ)
@@ -210,6 +212,11 @@ class CellRouter:
             answer.close()
             answer = self._ask(cell, environ)
         return answer
+
+    def _named(self, environ: WSGIEnvironment) -> str | None:
+        """The cell that the query names."""
+        named = parse_qs(environ.get("QUERY_STRING", "")).get(CELL_PARAMETER, [""])[0]
+        return named if named in self._apps else None
 
     def _visitors(self, environ: WSGIEnvironment) -> str:
         return cell_for(self._visitor(environ), self._apps)

@@ -259,9 +259,13 @@ class PairQuery(Query):
 
 
 class ExploreQuery(Query):
-    """Which repositories to show: those whose address has these letters."""
+    """Which repositories to show: those whose address has these letters.
+
+    cell: whose list, of a service with several (app/web/cells/router.py).
+    """
 
     q: Annotated[Plain, Field(max_length=200)] = ""
+    cell: Annotated[Plain, Field(max_length=31)] = ""
 
 
 class CompareQuery(Query):

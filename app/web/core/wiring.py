@@ -17,6 +17,7 @@ from app.domain.repositories import Repository
 from app.equal_settings import digests
 from app.home import sealing_phrases, secret_key
 from app.replicas import open_replica
+from app.services.accounts.elsewhere import NOWHERE, Elsewhere
 from app.services.policy import Policy
 from app.services.webhooks.sealing import Keyring
 from app.services.webhooks.webhooks import Where
@@ -51,10 +52,11 @@ class WebWiring:
     resolve: Resolve
     secret: str = field(repr=False)
     branches: Branches = no_branches
+    elsewhere: Elsewhere = NOWHERE
 
-    def registering(self, register: Register, unregister: Unregister) -> WebWiring:
-        """Wire the same, with a directory that accounts are noted in."""
-        return replace(self, uow=replace(self.uow, register=register, unregister=unregister))
+    def among_cells(self, register: Register, unregister: Unregister, elsewhere: Elsewhere) -> WebWiring:
+        """Wire the same for a cell, with a directory that accounts are noted in and found by."""
+        return replace(self, uow=replace(self.uow, register=register, unregister=unregister), elsewhere=elsewhere)
 
     @property
     def keyring(self) -> Keyring:

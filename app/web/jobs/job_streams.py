@@ -8,7 +8,7 @@ import threading
 import time
 import zlib
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
@@ -17,7 +17,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from app.concurrency import Lane
 from app.domain.jobs import Job
-from app.errors import Message, Problem
+from app.errors import Message, NotFound, Problem
 from app.services.jobs import follow
 from app.services.jobs.disclose import OwnRequest, Reader, disclosed
 from app.services.policy import Policy
@@ -64,12 +64,16 @@ class SeenJob:
 
 @dataclass(slots=True)
 class _Watched:
-    """A job that somebody watches.  changed: notified whenever the job was read again, for its own watchers only."""
+    """A job that somebody watches.
+
+    changed: notified whenever the job was read again, for its own watchers only; is_gone: the job is not here any more.
+    """
 
     changed: threading.Condition
     watchers: int = 0
     stamp: follow.Stamp | None = None
     newest: SeenJob | None = None
+    is_gone: bool = False
 
 
 @dataclass
@@ -105,7 +109,9 @@ class Live:
         """
         seen, own = self._look(job_id), follow.own_request(self.uow, job_id, reader)
         with self._lock:
-            self._jobs.setdefault(job_id, _Watched(threading.Condition(self._lock))).watchers += 1
+            job = self._jobs.setdefault(job_id, _Watched(threading.Condition(self._lock)))
+            job.watchers += 1
+            job.is_gone = False
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="live", daemon=True)
                 self._thread.start()
@@ -120,9 +126,14 @@ class Live:
                 self._idle.notify_all()
 
     def next(self, job_id: UUID, after: SeenJob, seconds: float) -> SeenJob | None:
-        """Wait for a state of the job that is later than and different from `after`; None if none came in time."""
+        """Wait for a state of the job that is later than and different from `after`; None if none came in time.
+
+        Raises: NotFound if the job was deleted, or has moved to another cell with its account.
+        """
 
         def fresh() -> SeenJob | None:
+            if self._jobs[job_id].is_gone:
+                raise NotFound("No such job")
             newest = self._jobs[job_id].newest
             later = newest is not None and newest.read_at > after.read_at and newest.id != after.id
             return newest if later else None
@@ -158,10 +169,13 @@ class Live:
         for job_id, stamp in follow.stamps(self.uow, known).items():
             if stamp == known[job_id] and job_id.int % REREAD_EVERY != part:
                 continue
-            seen = self._look(job_id)
+            try:
+                seen = self._look(job_id)
+            except NotFound:  # the others must be read all the same
+                seen = None
             with self._lock:
                 if (job := self._jobs.get(job_id)) is not None:
-                    job.stamp, job.newest = stamp, seen
+                    job.stamp, job.newest, job.is_gone = stamp, seen, seen is None
                     job.changed.notify_all()
 
 
@@ -184,9 +198,16 @@ class Stream:
             self.live.close(self.job_id)
 
     def __iter__(self) -> Iterator[str]:
-        """Events until the job ends or the stream's time is over."""
-        until = time.monotonic() + self.live.stream_seconds
+        """Events until the job ends, is gone, or the stream's time is over.
+
+        After the last two the browser asks again: for one that is gone it gets 404, or the cell that has it now.
+        """
         yield f"retry: {RETRY_MS}\n\n"
+        with suppress(NotFound):
+            yield from self._events()
+
+    def _events(self) -> Iterator[str]:
+        until = time.monotonic() + self.live.stream_seconds
         seen, said = self.first, self.last_id
         if seen.id != said or seen.is_final:
             yield self._event(seen, None)

@@ -61,7 +61,12 @@ def show_explore() -> str:
         found = explore.find(services.uow, viewer, query.q, services.policy)
     hides_local = viewer is None and services.settings.local_repos_root is not None
     return render_template(
-        "repositories/explore.html", found=found, typed=query.q, most=explore.MOST, hides_local=hides_local
+        "repositories/explore.html",
+        found=found,
+        typed=query.q,
+        most=explore.MOST,
+        hides_local=hides_local,
+        cells=services.elsewhere,
     )
 
 

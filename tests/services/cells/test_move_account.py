@@ -126,6 +126,28 @@ def test_sentences_that_were_paid_for_are_not_paid_for_again(world: World, there
     assert (broken(world), broken(there)) == ([], [])
 
 
+@pytest.mark.parametrize("is_private", [False, True])
+def test_paid_sentences_are_found_where_the_repository_has_another_id(
+    world: World, there: World, *, is_private: bool
+) -> None:
+    writing, wanted = Writing(of_a_model(world)), world.wanted()
+    user = world.user(Tier.PRO)
+    there.finish(there.running(other := there.user(Tier.PRO), wanted), other, [A_FILE])
+    analysis = writing.analysed(user, file_of("test_a.py", "test_one", "test_two"), wanted=wanted)
+    for cell in (world, there):
+        cell.rows("UPDATE codebases SET is_private = :is_private RETURNING id", is_private=is_private)
+    writing.written(user, analysis)
+    sentences = "SELECT words FROM spec_words ORDER BY words"
+    written = world.rows(sentences)
+    move(world.uow, there.uow, user, epoch=1)
+    assert there.value("SELECT id FROM codebases") != world.value("SELECT id FROM codebases")
+    assert Writing(of_a_model(there)).cost(user, analysis, Mode.REGENERATE_CACHED) == 0
+    assert there.rows(sentences) == written
+    move(there.uow, world.uow, user, epoch=2)
+    assert writing.cost(user, analysis, Mode.REGENERATE_CACHED) == 0
+    assert (broken(world), broken(there)) == ([], [])
+
+
 def test_a_commit_that_both_cells_have_analysed_keeps_both_results(world: World, there: World) -> None:
     wanted = world.wanted()
     for cell in (world, there):
