@@ -26,6 +26,10 @@ PARTS = "SELECT part::text, begins, ends FROM partition_bounds('webhook_deliveri
 BETWEEN = "SELECT count(*) FROM webhook_deliveries WHERE happened_at >= :begins AND happened_at < :ends"
 WAITING = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
 
+HELD = """
+    SELECT count(*) FROM pg_locks WHERE relation = 'webhook_deliveries_default'::regclass AND granted
+       AND mode = 'AccessExclusiveLock'"""
+
 
 @pytest.fixture
 def hook(world: World) -> UUID:
@@ -145,6 +149,24 @@ def test_who_uses_the_table_is_not_kept_waiting(world: World, hook: UUID) -> Non
         reader.rollback()
     assert parts(world) == before
     assert keep_months(world.uow, now=later)
+
+
+def test_who_waits_to_drop_a_month_does_not_hold_the_part_that_others_may_need(world: World, hook: UUID) -> None:
+    """The client has the table and would need the default part; both would wait until somebody gives up."""
+    url = world.uow.engine.url.render_as_string(hide_password=False)
+    later, held = first_of(world.uow.now(), 4), 0
+    with raw_connection(url) as client:
+        client.execute(text(ADD), {"hook": hook, "at": world.uow.now(), "rows": 1})
+        with ThreadPoolExecutor(1) as thread:
+            done = thread.submit(keep_months, world.uow, now=later)
+            wait_for(lambda: done.done() or world.value(WAITING), "the drop to wait for the client")
+            held = world.value(HELD)
+            client.commit()
+            done.result()
+    assert held == 0
+    assert first_of(later) in [
+        begins for begins, _ in parts(world).values()
+    ]  # what was made stays, whatever is dropped
 
 
 def test_an_event_is_told_once_also_in_parts(world: World, hook: UUID) -> None:
