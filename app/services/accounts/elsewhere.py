@@ -14,7 +14,7 @@ class Elsewhere(Protocol):
     """Finds the database of an account that may not be in that of the request.
 
     Each gives transactions there; None if the account lives here, or there is none.  Raises: Busy if a database that
-    may have it does not answer.
+    may have it does not answer; ReadOnly if it takes no changes.
     """
 
     @property
@@ -27,8 +27,8 @@ class Elsewhere(Protocol):
         """The names of all other cells."""
         ...
 
-    def of_user(self, user_id: UUID) -> AbstractContextManager[UnitOfWork | None]:
-        """Find an account by its id, which a passkey keeps."""
+    def of_user(self, user_id: UUID, *, but: UnitOfWork) -> AbstractContextManager[UnitOfWork | None]:
+        """Find an account by its id, which a passkey keeps.  but: where it is not, instead of here."""
         ...
 
     def of_github(self, github_id: int) -> AbstractContextManager[UnitOfWork | None]:
@@ -41,7 +41,7 @@ class Nowhere:
 
     own, others = "", ()
 
-    def of_user(self, user_id: UUID) -> AbstractContextManager[None]:  # noqa: ARG002 - the protocol's
+    def of_user(self, user_id: UUID, *, but: UnitOfWork) -> AbstractContextManager[None]:  # noqa: ARG002 - the protocol's
         """Find nothing."""
         return nullcontext()
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import secrets
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
+from typing import Protocol
 from uuid import UUID
 
 from app.domain.plans import Tier
@@ -20,7 +23,7 @@ from app.store.accounts.github_links import Link
 from app.store.accounts.one_time_secrets import Purpose
 from app.store.accounts.open_sessions import Way
 from app.store.accounts.users import Account
-from app.store.core.unit_of_work import UnitOfWork
+from app.store.core.unit_of_work import OvertakenError, Tx, UnitOfWork
 from app.store.operations import audit_log
 
 STATE_LIFE = timedelta(minutes=10)
@@ -43,6 +46,14 @@ class Identity:
     github_id: int
     login: str
     email: str | None
+
+
+class Make(Protocol):
+    """Finds an account for somebody whom no account is linked to."""
+
+    def __call__(self, tx: Tx, who: Identity, *, now: datetime) -> UUID:
+        """Return its id, or refuse."""
+        ...
 
 
 def begin(uow: UnitOfWork, *, user_id: UUID | None, client: str, secret: str, now: datetime) -> str:
@@ -72,38 +83,50 @@ def sign_in(
     """Open a session of the linked account, or of a new one; never of one that only has the same address.
 
     network: of the client (accounts.network_id).
-    Returns: the secret of the session.  Raises: Forbidden, InvalidInput, Conflict, TooManyRequests, Busy.
+    Returns: the secret of the session.  Raises: Forbidden, InvalidInput, Conflict, TooManyRequests, Busy, ReadOnly.
     Locks: users row, so that no session of an account begins while it is closed.
     """
-    with elsewhere.of_github(who.github_id) as there:
-        # an account that is no longer linked there is not made there
-        may = may_sign_up and there is None
-        return _enter(there or uow, who, may_sign_up=may, tier=tier, per_day=per_day, network=network, now=now)
+    make = partial(_make, tier=tier, per_day=per_day, network=network) if may_sign_up else _refuse
+    while True:  # an account may move, or be unlinked, while this waits for it
+        with suppress(OvertakenError), elsewhere.of_github(who.github_id) as there:
+            return _enter(there or uow, who, make if there is None else None, now=now)
 
 
-def _enter(
-    uow: UnitOfWork, who: Identity, *, may_sign_up: bool, tier: Tier, per_day: int, network: UUID, now: datetime
-) -> str:
+def _enter(uow: UnitOfWork, who: Identity, make: Make | None, *, now: datetime) -> str:
+    """Open a session.  make: what to do if nobody is linked; None: somebody was.
+
+    Raises: OvertakenError if this is no longer so, or another account is linked now; as `make`.
+    """
     session = secrets.token_urlsafe(32)
     with uow.begin() as tx:
         if owner := github_links.owner(tx, who.github_id):
             users.lock_row(tx, owner)
         # again, because the account may have been closed or unlinked while we waited for the lock
         user_id = github_links.user_of(tx, who.github_id, who.login)
-        if user_id is None:
-            if not may_sign_up:
-                raise Forbidden(UNKNOWN)
-            if who.email is None:
-                raise InvalidInput(NO_EMAIL)
-            people.check_email(who.email)
-            if users.find_by_email(tx, who.email):
-                raise Conflict(TAKEN)
-            user_id = sign_up.new_account(tx, who.email, tier=tier, per_day=per_day, network=network, now=now)
-            users.verify_email(tx, user_id, now=now)
-            if not github_links.add(tx, user_id, who.github_id, who.login, now=now):
-                raise Conflict(LINKED)
+        if user_id != owner or (user_id is None and make is None):
+            raise OvertakenError
+        if user_id is None and make is not None:
+            user_id = make(tx, who, now=now)
         open_sessions.add_session(tx, user_id, session, by=Way.GITHUB, now=now, expires_at=now + SESSION_LIFE)
     return session
+
+
+def _refuse(tx: Tx, who: Identity, *, now: datetime) -> UUID:  # noqa: ARG001 - as _make
+    raise Forbidden(UNKNOWN)
+
+
+def _make(tx: Tx, who: Identity, *, tier: Tier, per_day: int, network: UUID, now: datetime) -> UUID:
+    """Add an account.  Raises: InvalidInput, Conflict, TooManyRequests."""
+    if who.email is None:
+        raise InvalidInput(NO_EMAIL)
+    people.check_email(who.email)
+    if users.find_by_email(tx, who.email):
+        raise Conflict(TAKEN)
+    user_id = sign_up.new_account(tx, who.email, tier=tier, per_day=per_day, network=network, now=now)
+    users.verify_email(tx, user_id, now=now)
+    if not github_links.add(tx, user_id, who.github_id, who.login, now=now):
+        raise Conflict(LINKED)
+    return user_id
 
 
 def link(

@@ -116,19 +116,24 @@ def sign_in(
 ) -> str:
     """Check the answer and open a session; the challenge is used up even if the answer is wrong.
 
-    Returns: the secret of the session.  Raises: InvalidInput, Unauthenticated, Busy.  Locks: users row.
+    Returns: the secret of the session.  Raises: InvalidInput, Unauthenticated, Busy, ReadOnly.  Locks: users row.
     """
     _use(uow, Ceremony.SIGN_IN, challenge, None, now=now)
+    return _follow(uow, answer, challenge, site, elsewhere, now=now)
+
+
+def _follow(uow: UnitOfWork, answer: str, challenge: str, site: Site, elsewhere: Elsewhere, *, now: datetime) -> str:
+    """Open a session where the account lives; it may move once more while this waits for it."""
     try:
         return _enter(uow, answer, challenge, site, now=now)
     except Unauthenticated:
         _, handle = passkey_checks.credential_of(answer)
         if handle is None or len(handle) != HANDLE_BYTES:
             raise
-        with elsewhere.of_user(UUID(bytes=handle)) as there:
+        with elsewhere.of_user(UUID(bytes=handle), but=uow) as there:
             if there is None:
                 raise
-            return _enter(there, answer, challenge, site, now=now)
+            return _follow(there, answer, challenge, site, elsewhere, now=now)
 
 
 def _enter(uow: UnitOfWork, answer: str, challenge: str, site: Site, *, now: datetime) -> str:

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from uuid import UUID
 
 import structlog
+from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.errors import Busy, Message
 from app.services.cells.find_cell import AccountCells, CellAwayError, DirectoryAwayError
 from app.services.cells.threads import SilentError
+from app.services.operations import read_only
 from app.store.core.unit_of_work import UnitOfWork
 
 RETRY_SECONDS = 2
@@ -32,23 +34,27 @@ class OtherCells:
         """The names of all cells but this one."""
         return sorted(self.places.threads.keys() - {self.own})
 
-    def of_user(self, user_id: UUID) -> AbstractContextManager[UnitOfWork | None]:
-        """Transactions in the cell of an account.  Raises: Busy."""
-        return self._in(lambda: self.places.of_user(user_id))
+    def of_user(self, user_id: UUID, *, but: UnitOfWork) -> AbstractContextManager[UnitOfWork | None]:
+        """Transactions in the cell of an account.  Raises: Busy, ReadOnly."""
+        return self._in(lambda: self.places.of_user(user_id), but.engine)
 
     def of_github(self, github_id: int) -> AbstractContextManager[UnitOfWork | None]:
-        """Transactions in the cell of the account that is linked to a GitHub account.  Raises: Busy."""
-        return self._in(lambda: self.places.of_github(github_id, self.own))
+        """Transactions in the cell of the account that is linked to a GitHub account.  Raises: Busy, ReadOnly."""
+        own = self.places.cells.uows[self.own].engine
+        return self._in(lambda: self.places.of_github(github_id, self.own), own)
 
     @contextmanager
-    def _in(self, find: Callable[[], str | None]) -> Iterator[UnitOfWork | None]:
+    def _in(self, find: Callable[[], str | None], but: Engine) -> Iterator[UnitOfWork | None]:
         with _busy():
             cell = find()
-        if cell in {None, self.own}:
+        uow = self.places.cells.uows.get(cell or "")
+        if cell is None or (uow and uow.engine is but):
             yield None
             return
-        with _busy(), self.places.answering(cell or "") as uow:
-            yield uow
+        with _busy(), self.places.answering(cell) as there:
+            if why := read_only.known(there):  # the web has asked its own cell alone (app/web/core/read_only.py)
+                raise read_only.refuse(why)
+            yield there
 
 
 @contextmanager

@@ -12,6 +12,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Lock
 
+from app.errors import Problem
+from app.store.core.unit_of_work import OvertakenError
+
 #: Of the 32 threads of a web (app/server/bridge.py), before it is known that nothing answers.
 MOST = 20
 #: After that: each holds its thread until the connection fails, and finds out whether there is an answer again.
@@ -46,12 +49,16 @@ class CellThreads:
 
     @contextmanager
     def one(self) -> Iterator[Held]:
-        """Hold a thread until the database has answered, or an exception says that it has not.  Raises: SilentError."""
+        """Hold a thread until the database has answered, or an exception that is no refusal says that it has not.
+
+        Raises: SilentError.
+        """
         held = self._enter()
         try:
             yield held
-        except BaseException:
-            held.is_answered = False
+        except BaseException as error:
+            # what the database has answered decides of these
+            held.is_answered = isinstance(error, (Problem, OvertakenError))
             raise
         finally:
             self._leave(held)

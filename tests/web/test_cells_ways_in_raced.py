@@ -1,0 +1,133 @@
+"""Ways into cells while accounts move, other browsers do the same, and cells take no changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+from sqlalchemy import text
+from werkzeug.test import Client
+
+from app.services.operations import read_only
+from app.store.accounts import github_links, passkeys
+from app.store.core.unit_of_work import UnitOfWork
+from tests.databases import Databases
+from tests.web.authenticators import Authenticator
+from tests.web.github_double import CLIENT, Double, github
+from tests.web.joined_cells import From, Joined, session_in, two_cells
+from tests.web.ways_in import add_passkey, enter, is_, is_signed_in, options, people, send, through_github
+
+
+@pytest.fixture(scope="module")
+def double() -> Iterator[Double]:
+    with github() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def cells(databases: Databases, double: Double) -> Iterator[Joined]:
+    app = {"github_client_id": CLIENT["client_id"], "github_client_secret": SecretStr(CLIENT["client_secret"])}
+    with two_cells(databases, github_oauth_url=double.url, **app) as made:
+        yield made
+
+
+@contextmanager
+def first(module: Any, function: str, does: Callable[[], object]) -> Iterator[None]:
+    """Do something once, at the first call of a function."""
+    before, todo = getattr(module, function), [does]
+
+    def called(*given: Any, **named: Any) -> Any:
+        if todo:
+            todo.pop()()
+        return before(*given, **named)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, function, called)
+        yield
+
+
+def link(browser: Client, double: Double) -> Any:
+    return through_github(browser, double, "/account/github", "/account")
+
+
+def links(cells: Joined, github_id: int) -> int:
+    """How many accounts of all cells are linked to an account of GitHub."""
+    number = 0
+    for uow in (cells.a.uow, cells.b.uow):
+        with uow.begin() as tx:
+            found = tx.run(text("SELECT count(*) FROM github_links WHERE github_id = :id"), id=github_id)
+            number += int(found.scalar_one())
+    return number
+
+
+def at(browser: Client, other: Client) -> None:
+    """Let a browser have the address of another one, as after a change of its network."""
+    assert isinstance(browser, From)
+    assert isinstance(other, From)
+    browser._environ = other._environ
+
+
+@contextmanager
+def taking_no_changes(uow: UnitOfWork) -> Iterator[None]:
+    read_only.switch(uow, on=True, actor="test")
+    read_only._known.pop(uow.engine, None)
+    try:
+        yield
+    finally:
+        read_only.switch(uow, on=False, actor="test")
+        read_only._known.pop(uow.engine, None)
+
+
+@pytest.mark.parametrize("cell", ["a", "b"])
+def test_no_session_begins_in_a_cell_that_takes_no_changes(cells: Joined, double: Double, cell: str) -> None:
+    account = cells.a.user()
+    browser = cells.browser(cells.a, account.user_id)
+    key = add_passkey(browser)
+    is_(double, 30 + "ab".index(cell))
+    assert link(browser, double).status_code == 303
+    visitor = cells.visitor(cell)
+    answer = key.get(options(visitor, "/sign-in/passkey", "/sign-in"))
+    with taking_no_changes(cells.a.uow):
+        refused = send(visitor, "/sign-in/passkey", "/sign-in", credential=answer)
+        assert (refused.status_code, refused.headers["Retry-After"]) == (503, "30")
+        if cell == "b":
+            assert through_github(cells.visitor("b"), double).status_code == 503
+        assert session_in(cells.a, account.user_id) == 1
+
+
+def test_a_passkey_signs_in_to_an_account_that_leaves_meanwhile(cells: Joined) -> None:
+    account = cells.a.user()
+    key = add_passkey(cells.browser(cells.a, account.user_id))
+    browser = cells.visitor("b")
+    with first(passkeys, "used", lambda: cells.moved(account.user_id, noted=False)):
+        assert enter(browser, key).status_code == 303
+    assert is_signed_in(browser, account.email)
+
+
+def test_github_signs_in_to_an_account_that_leaves_meanwhile(cells: Joined, double: Double) -> None:
+    for number, visits in enumerate("ab", 40):
+        account = cells.a.user()
+        is_(double, number)
+        link(cells.browser(cells.a, account.user_id), double)
+        browser = cells.visitor(visits)
+        with first(github_links, "user_of", lambda: cells.moved(account.user_id, noted=False)):  # noqa: B023
+            assert through_github(browser, double).status_code == 303
+        assert is_signed_in(browser, account.email)
+        assert links(cells, number) == 1
+        assert people(cells.a.uow, f"person{number}@example.org") == 0
+
+
+def test_refusals_in_another_cell_do_not_make_it_silent(cells: Joined, monkeypatch: pytest.MonkeyPatch) -> None:
+    key = add_passkey(cells.browser(cells.b, cells.b.user().user_id))
+    threads = cells.router._places.threads["b"]
+    visitor = cells.visitor("a")
+    key.key = Authenticator().key  # a wrong signature
+    answer = key.get(options(visitor, "/sign-in/passkey", "/sign-in"))
+    ticks = iter(range(0, 10_000, 5))
+    monkeypatch.setattr(threads, "clock", lambda: float(next(ticks)))
+    monkeypatch.setattr(threads, "_answered", 0.0)
+    assert send(visitor, "/sign-in/passkey", "/sign-in", credential=answer).status_code == 422
+    assert not threads.is_silent
