@@ -15,6 +15,7 @@ from app.services.operations import read_only
 from app.store.accounts import github_links, passkeys
 from app.store.core.unit_of_work import UnitOfWork
 from tests.databases import Databases
+from tests.web import ways_in
 from tests.web.authenticators import Authenticator
 from tests.web.github_double import CLIENT, Double, github
 from tests.web.joined_cells import From, Joined, session_in, two_cells
@@ -118,6 +119,44 @@ def test_github_signs_in_to_an_account_that_leaves_meanwhile(cells: Joined, doub
         assert is_signed_in(browser, account.email)
         assert links(cells, number) == 1
         assert people(cells.a.uow, f"person{number}@example.org") == 0
+
+
+def test_a_browser_may_change_its_address_between_the_steps(cells: Joined, double: Double) -> None:
+    account = cells.a.user()
+    browser = cells.browser(cells.a, account.user_id)
+    key = add_passkey(browser)
+    is_(double, 54)
+    link(browser, double)
+    visitor = cells.visitor("a")
+    answer = key.get(options(visitor, "/sign-in/passkey", "/sign-in"))
+    at(visitor, cells.visitor("b"))
+    assert send(visitor, "/sign-in/passkey", "/sign-in", credential=answer).status_code == 303
+    assert is_signed_in(visitor, account.email)
+    visitor = cells.visitor("a")
+    with first(ways_in, "urlencode", lambda: at(visitor, cells.visitor("b"))):  # on the way back
+        assert through_github(visitor, double).status_code == 303
+    assert is_signed_in(visitor, account.email)
+
+
+def test_a_sign_up_may_change_its_address_between_the_steps(cells: Joined) -> None:
+    email = "changes@example.org"
+    visitor = cells.visitor("a")
+    made = Authenticator().create(options(visitor, "/sign-up/passkey", "/sign-up", email=email))
+    at(visitor, cells.visitor("b"))
+    assert send(visitor, "/sign-up/passkey", "/sign-up", credential=made, name="A key").status_code == 303
+    assert is_signed_in(visitor, email)
+    assert (people(cells.a.uow, email), people(cells.b.uow, email)) == (1, 0)
+
+
+def test_an_account_may_move_between_the_steps_of_signing_in_to_another_one(cells: Joined) -> None:
+    signed_in, wanted = cells.a.user(), cells.a.user()
+    key = add_passkey(cells.browser(cells.a, wanted.user_id))
+    browser = cells.browser(cells.a, signed_in.user_id)
+    answer = key.get(options(browser, "/sign-in/passkey", "/sign-in"))
+    cells.moved(signed_in.user_id, noted=True)
+    assert send(browser, "/sign-in/passkey", "/sign-in", credential=answer).status_code == 303
+    assert is_signed_in(browser, wanted.email)
+    assert session_in(cells.b, signed_in.user_id) == 0
 
 
 def test_refusals_in_another_cell_do_not_make_it_silent(cells: Joined, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,13 +15,13 @@ from app.web.accounts.github import github
 from app.web.accounts.settings_pages import TOLD_ON_THE_FORM, refused
 from app.web.accounts.sign_in_pages import TOLD_ON_THE_FORM as TOLD_TO_STRANGERS
 from app.web.accounts.sign_in_pages import again, begin_session, is_open, network, new_account, stranger
-from app.web.core import auth
+from app.web.core import auth, residence
 from app.web.core.context import utc_now, wired
 from app.web.core.pages import PageAnswer, pages
 from app.web.core.public_links import absolute
 
 #: In the session: the state, the verifier of PKCE, and whether to link.
-ASKED = "github"
+ASKED = residence.BY_GITHUB
 DENIED = Message("You cancelled the sign-in at GitHub. Nothing has changed.")
 TOLD = (*TOLD_TO_STRANGERS, *TOLD_ON_THE_FORM, Forbidden, GitHostUnreachable, Busy)
 
@@ -74,6 +74,8 @@ def _lead(*, is_link: bool) -> str:
     state = use_cases.begin(wired().uow, user_id=user_id, **stranger(), now=utc_now())
     verifier = secrets.token_urlsafe(48)
     session[ASKED] = {"state": state, "verifier": verifier, "is_link": is_link}
+    if not is_link:
+        session[ASKED] |= residence.here()
     return render_template("accounts/github.html", address=github().address(state, verifier, _callback()))
 
 

@@ -21,13 +21,13 @@ from app.web.accounts.settings_pages import TOLD_ON_THE_FORM, refused
 from app.web.accounts.sign_in_pages import TOLD_ON_THE_FORM as TOLD_TO_STRANGERS
 from app.web.accounts.sign_in_pages import again, begin_session, network, new_account, require_open, stranger
 from app.web.accounts.verification import greet
-from app.web.core import auth, problems, refusals
+from app.web.core import auth, problems, refusals, residence
 from app.web.core.context import utc_now, wired
 from app.web.core.exchanges import noted
 from app.web.core.pages import PageAnswer, pages
 
 #: In the session: what the browser was asked for.
-ASKED = "passkey"
+ASKED = residence.BY_PASSKEY
 
 
 @pages.post("/account/passkeys/options")
@@ -144,6 +144,8 @@ def ask_browser(ceremony: Ceremony, begin: Callable[[], Challenge]) -> Response:
     session[ASKED] = {"for": ceremony.value, "challenge": challenge.text}
     if challenge.user_id:
         session[ASKED] |= {"user_id": str(challenge.user_id), "email": request.form.get("email", "").strip()}
+    if ceremony in {Ceremony.SIGN_IN, Ceremony.SIGN_UP}:
+        session[ASKED] |= residence.here()
     return _document(challenge.options, 200)
 
 

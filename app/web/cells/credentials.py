@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from io import BytesIO
@@ -15,6 +16,7 @@ from werkzeug.wrappers import Request
 from app.services.accounts.check_caller import TOKEN_PREFIX
 from app.store.accounts.credentials import hashed
 from app.web.core.auth import SAFE_METHODS, SESSION_KEY
+from app.web.core.residence import BY_GITHUB, BY_PASSKEY, CELL
 from app.web.core.sessions import Sessions
 
 if TYPE_CHECKING:
@@ -24,6 +26,12 @@ if TYPE_CHECKING:
 BY_LINK = frozenset({"/sign-in", "/reset", "/verify"})
 #: A sign-up with a passkey asks for options and comes back without its address: both go to the browser's cell.
 BY_ADDRESS = frozenset({"/sign-in/password", "/sign-up", "/forgot"})
+#: The second steps of ways in, by what the session keeps of the first one.
+SECOND_STEPS = {
+    "/sign-in/passkey": BY_PASSKEY,
+    "/sign-up/passkey": BY_PASSKEY,
+    "/sign-in/github/callback": BY_GITHUB,
+}
 #: Where programs send tokens; a session may read there.  Pages look at nothing but the session.
 API = "/api/"
 LONGEST_FORM = 10_000  # bytes; such a form has an address, a password and two tokens
@@ -44,13 +52,15 @@ class Presented:
     """What names the account of a request.
 
     key: the hash of a secret; email: an address; one of the two, or neither.
-    before: the secret of the session in which a browser follows a link, or sends an address.
+    before: the secret of the session in which a browser follows a link, sends an address, or takes a second step.
+    began: the cell in which it took the first one.
     """
 
     by: NamedBy = NamedBy.NOTHING
     key: bytes | None = None
     email: str | None = None
     before: str | None = None
+    began: str | None = None
 
 
 def presented(app: Flask, environ: WSGIEnvironment) -> Presented:
@@ -65,6 +75,8 @@ def presented(app: Flask, environ: WSGIEnvironment) -> Presented:
         return Presented(NamedBy.TOKEN, key=hashed(token)) if token else Presented()
     if path.startswith(API) and environ["REQUEST_METHOD"] not in SAFE_METHODS:
         return Presented()
+    if path in SECOND_STEPS and (began := _began(app, environ, SECOND_STEPS[path])):
+        return Presented(before=_session(app, environ), began=began)
     secret = _session(app, environ)
     return Presented(NamedBy.SESSION, key=hashed(secret)) if secret else Presented()
 
@@ -76,19 +88,30 @@ def _bearer(environ: WSGIEnvironment) -> str | None:
 
 
 def _session(app: Flask, environ: WSGIEnvironment) -> str | None:
+    secret = _kept(app, environ).get(SESSION_KEY)
+    return secret if isinstance(secret, str) else None
+
+
+def _began(app: Flask, environ: WSGIEnvironment, way: str) -> str | None:
+    asked = _kept(app, environ).get(way)
+    cell = asked.get(CELL) if isinstance(asked, dict) else None
+    return cell if isinstance(cell, str) else None
+
+
+def _kept(app: Flask, environ: WSGIEnvironment) -> Mapping[str, object]:
+    """What the cookie of a browser keeps."""
     interface = app.session_interface
     if not isinstance(interface, Sessions) or (signer := interface.get_signing_serializer(app)) is None:
-        return None
+        return {}
     cookies, name = parse_cookie(environ), app.config["SESSION_COOKIE_NAME"]
     signed = cookies.get(f"__Host-{name}") or cookies.get(name)
     if signed is None:
-        return None
+        return {}
     try:
-        values = signer.loads(signed, max_age=int(app.permanent_session_lifetime.total_seconds()))
+        kept: Mapping[str, object] = signer.loads(signed, max_age=int(app.permanent_session_lifetime.total_seconds()))
     except BadSignature:
-        return None
-    secret = values.get(SESSION_KEY)
-    return secret if isinstance(secret, str) else None
+        return {}
+    return kept
 
 
 def _member(environ: WSGIEnvironment, name: str) -> str | None:

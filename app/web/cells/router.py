@@ -189,12 +189,14 @@ class CellRouter:
         return answer
 
     def _cell_of(self, who: Presented, environ: WSGIEnvironment) -> str | None:
-        """Where the account lives, None for a visitor.
+        """Where the account lives, or the way in was begun; None for a visitor.
 
         Raises: CellAwayError, DirectoryAwayError, TooManyRequests.
         """
         if who.key and who.by is not NamedBy.LINK and (cell := self._places.remembered(who.key)):
             return cell
+        if who.began in self._apps:
+            return who.began
         self._may_ask(environ, who.by)
         if who.email:
             return self._places.of_address(who.email)

@@ -10,10 +10,13 @@ from dataclasses import dataclass
 from flask import request
 
 from app.errors import Problem
+from app.web.core.context import wired
 
 #: In the environ of a request that was sent to this cell because its account lives here, a Residence; and of one whose
 #: cell cannot be asked, the Problem that it is answered with.
 LIVES_HERE, UNPLACED = "fairlane.lives_here", "fairlane.unplaced"
+#: In the browser's session: what it was asked for by a sign-in or sign-up of two steps, and the cell that has asked.
+BY_PASSKEY, BY_GITHUB, CELL = "passkey", "github", "cell"
 
 
 @dataclass(slots=True)
@@ -21,6 +24,12 @@ class Residence:
     """Whether the account of a request, which should live in this cell, is unknown here: then nothing was done."""
 
     is_unknown: bool = False
+
+
+def here() -> dict[str, str]:
+    """The cell in which the second step is taken as well, wherever the browser's address or account is by then."""
+    own = wired().elsewhere.own
+    return {CELL: own} if own else {}
 
 
 def require_place() -> None:
