@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -11,6 +12,8 @@ from pydantic import SecretStr
 from sqlalchemy import text
 from werkzeug.test import Client
 
+from app.errors import Unauthenticated
+from app.services.accounts import github as use_cases
 from app.services.operations import read_only
 from app.store.accounts import github_links, passkeys
 from app.store.core.unit_of_work import UnitOfWork
@@ -121,6 +124,53 @@ def test_github_signs_in_to_an_account_that_leaves_meanwhile(cells: Joined, doub
         assert people(cells.a.uow, f"person{number}@example.org") == 0
 
 
+def test_an_account_of_github_that_two_link_at_once_is_linked_to_one(cells: Joined, double: Double) -> None:
+    browsers = [cells.browser(web, web.user().user_id) for web in (cells.a, cells.b)]
+    is_(double, 50)
+    codes = list[int]()
+    with first(github_links, "add", lambda: codes.append(link(browsers[1], double).status_code)):
+        codes.append(link(browsers[0], double).status_code)
+    assert sorted(codes) == [303, 409]
+    assert links(cells, 50) == 1
+
+
+def test_an_account_of_github_that_is_linked_while_it_makes_one_is_linked_to_one(cells: Joined, double: Double) -> None:
+    browser = cells.browser(cells.b, cells.b.user().user_id)
+    is_(double, 51)
+    codes = list[int]()
+    with first(github_links, "add", lambda: codes.append(link(browser, double).status_code)):
+        codes.append(through_github(cells.visitor("a"), double).status_code)
+    assert sorted(codes) == [303, 409]
+    assert links(cells, 51) == 1
+
+
+def test_a_link_that_was_not_made_keeps_nobody_from_it(cells: Joined, double: Double) -> None:
+    first_one, second = cells.a.user(), cells.b.user()
+    is_(double, 52)
+
+    def fail() -> None:
+        raise Unauthenticated
+
+    browser = cells.browser(cells.a, first_one.user_id)
+    with first(use_cases.audit_log, "add", fail):
+        link(browser, double)
+    assert links(cells, 52) == 0
+    assert link(cells.browser(cells.b, second.user_id), double).status_code == 303
+    assert links(cells, 52) == 1
+
+
+def test_a_link_that_is_being_made_is_waited_for_by_nobody(cells: Joined, double: Double) -> None:
+    """The one that came first has noted it in the directory, and has not committed."""
+    slow, other = cells.a.user(), cells.b.user()
+    browsers = [cells.browser(web, who.user_id) for web, who in ((cells.a, slow), (cells.b, other))]
+    is_(double, 53)
+    codes = list[int]()
+    with first(use_cases.audit_log, "add", lambda: codes.append(link(browsers[1], double).status_code)):
+        codes.append(link(browsers[0], double).status_code)
+    assert codes == [409, 303]
+    assert links(cells, 53) == 1
+
+
 def test_a_browser_may_change_its_address_between_the_steps(cells: Joined, double: Double) -> None:
     account = cells.a.user()
     browser = cells.browser(cells.a, account.user_id)
@@ -170,3 +220,13 @@ def test_refusals_in_another_cell_do_not_make_it_silent(cells: Joined, monkeypat
     monkeypatch.setattr(threads, "_answered", 0.0)
     assert send(visitor, "/sign-in/passkey", "/sign-in", credential=answer).status_code == 422
     assert not threads.is_silent
+
+
+def test_github_says_that_an_account_of_another_cell_has_its_address(cells: Joined, double: Double) -> None:
+    account = cells.b.user()
+    assert is_signed_in(cells.browser(cells.b, account.user_id), account.email)  # so the directory knows it
+    is_(double, 55)
+    double.emails = [{"email": account.email, "primary": True, "verified": True}]
+    answer = through_github(cells.visitor("a"), double)
+    assert answer.status_code == 409
+    assert use_cases.TAKEN in html.unescape(answer.text)

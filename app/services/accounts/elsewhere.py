@@ -35,6 +35,13 @@ class Elsewhere(Protocol):
         """Find the account that a GitHub account signs in to."""
         ...
 
+    def claim_github(self, github_id: int, user_id: UUID, email: str) -> bool:
+        """Let one account be linked to a GitHub account, before the link commits; False if another one is.
+
+        email: of the account.  The caller has locked its users row, or is making it.  Raises: Busy.
+        """
+        ...
+
 
 class Nowhere:
     """The one database has all accounts."""
@@ -48,6 +55,10 @@ class Nowhere:
     def of_github(self, github_id: int) -> AbstractContextManager[None]:  # noqa: ARG002 - the protocol's
         """Find nothing."""
         return nullcontext()
+
+    def claim_github(self, github_id: int, user_id: UUID, email: str) -> bool:  # noqa: ARG002 - the protocol's
+        """Claim nothing: the one database has a unique index."""
+        return True
 
 
 NOWHERE = Nowhere()

@@ -86,7 +86,7 @@ def sign_in(
     Returns: the secret of the session.  Raises: Forbidden, InvalidInput, Conflict, TooManyRequests, Busy, ReadOnly.
     Locks: users row, so that no session of an account begins while it is closed.
     """
-    make = partial(_make, tier=tier, per_day=per_day, network=network) if may_sign_up else _refuse
+    make = partial(_make, tier=tier, per_day=per_day, network=network, elsewhere=elsewhere) if may_sign_up else _refuse
     while True:  # an account may move, or be unlinked, while this waits for it
         with suppress(OvertakenError), elsewhere.of_github(who.github_id) as there:
             return _enter(there or uow, who, make if there is None else None, now=now)
@@ -115,17 +115,21 @@ def _refuse(tx: Tx, who: Identity, *, now: datetime) -> UUID:  # noqa: ARG001 - 
     raise Forbidden(UNKNOWN)
 
 
-def _make(tx: Tx, who: Identity, *, tier: Tier, per_day: int, network: UUID, now: datetime) -> UUID:
-    """Add an account.  Raises: InvalidInput, Conflict, TooManyRequests."""
+def _make(
+    tx: Tx, who: Identity, *, tier: Tier, per_day: int, network: UUID, elsewhere: Elsewhere, now: datetime
+) -> UUID:
+    """Add an account.  Raises: InvalidInput, Conflict, TooManyRequests, Busy."""
     if who.email is None:
         raise InvalidInput(NO_EMAIL)
     people.check_email(who.email)
     if users.find_by_email(tx, who.email):
         raise Conflict(TAKEN)
-    user_id = sign_up.new_account(tx, who.email, tier=tier, per_day=per_day, network=network, now=now)
+    try:
+        user_id = sign_up.new_account(tx, who.email, tier=tier, per_day=per_day, network=network, now=now)
+    except Conflict as error:  # of another cell
+        raise Conflict(TAKEN) from error
     users.verify_email(tx, user_id, now=now)
-    if not github_links.add(tx, user_id, who.github_id, who.login, now=now):
-        raise Conflict(LINKED)
+    _link(tx, user_id, who.email, who, elsewhere, now=now)
     return user_id
 
 
@@ -148,9 +152,15 @@ def link(
     with uow.begin() as tx:
         users.lock_row(tx, account.user_id)
         check_caller.check(tx, account.user_id, session, now=now)
-        if not github_links.add(tx, account.user_id, who.github_id, who.login, now=now):
-            raise Conflict(LINKED)
+        _link(tx, account.user_id, account.email or "", who, elsewhere, now=now)
         audit_log.add(tx, str(account.user_id), "github.link", str(account.user_id))
+
+
+def _link(tx: Tx, user_id: UUID, email: str, who: Identity, elsewhere: Elsewhere, *, now: datetime) -> None:
+    if not github_links.add(tx, user_id, who.github_id, who.login, now=now):
+        raise Conflict(LINKED)
+    if not elsewhere.claim_github(who.github_id, user_id, email):
+        raise Conflict(LINKED)
 
 
 def unlink(uow: UnitOfWork, user_id: UUID) -> None:

@@ -24,7 +24,7 @@ from app.services.cells.register import note
 from app.services.cells.threads import CellThreads, SilentError
 from app.store.accounts.credentials import hashed
 from app.store.cells import directory, keys
-from app.store.cells.keys import PersonRow
+from app.store.cells.keys import PersonRow, Whose
 from app.store.core.unit_of_work import Tx, UnitOfWork
 
 #: Keys whose cell a process remembers, 300 bytes each; and those of nobody, which browsers send with every request
@@ -33,7 +33,6 @@ REMEMBERED, NOBODYS = 50_000, 10_000
 NOBODYS_SECONDS = 10.0
 #: Threads that may wait for the directory, of which each process has fewer connections.
 MOST_AT_DIRECTORY = 8
-Whose = Callable[[Tx], PersonRow | None]
 log = structlog.get_logger(__name__)
 
 
@@ -108,7 +107,7 @@ class AccountCells:
         A link may have been removed, and another account linked, since the directory learned it: so its cell is asked.
         own: the cell that is asked first.  Raises: CellAwayError, DirectoryAwayError, SilentError, SQLAlchemyError.
         """
-        key, whose = hashed(f"github {github_id}"), partial(keys.owner_of_github, github_id=github_id)
+        key, whose = keys.github(github_id), partial(keys.owner_of_github, github_id=github_id)
         with self.cells.uows[own].once() as tx:  # whose thread the request holds
             if whose(tx):
                 return own

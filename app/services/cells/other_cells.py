@@ -12,6 +12,7 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.errors import Busy, Message
+from app.services.cells.claim_github import claim_github
 from app.services.cells.find_cell import AccountCells, CellAwayError, DirectoryAwayError
 from app.services.cells.threads import SilentError
 from app.services.operations import read_only
@@ -42,6 +43,11 @@ class OtherCells:
         """Transactions in the cell of the account that is linked to a GitHub account.  Raises: Busy, ReadOnly."""
         own = self.places.cells.uows[self.own].engine
         return self._in(lambda: self.places.of_github(github_id, self.own), own)
+
+    def claim_github(self, github_id: int, user_id: UUID, email: str) -> bool:
+        """Note a link in the directory before it is made; False if another account has it.  Raises: Busy."""
+        with _busy():
+            return claim_github(self.places, self.own, github_id, user_id, email)
 
     @contextmanager
     def _in(self, find: Callable[[], str | None], but: Engine) -> Iterator[UnitOfWork | None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from hashlib import sha256
 from importlib.resources import files
 from typing import NamedTuple
@@ -31,6 +31,19 @@ _FORGET_KEYS = text("""
     DELETE FROM directory.keys WHERE hash = ANY (ARRAY(
         SELECT hash FROM directory.keys WHERE learned_at < clock_timestamp() - CAST(:age AS interval)
          ORDER BY learned_at LIMIT :most))""")
+# its time tells that a claim was made again
+_CLAIM = text("""
+    INSERT INTO directory.keys (hash, user_id) SELECT :hash, user_id FROM directory.accounts WHERE user_id = :user_id
+    ON CONFLICT (hash) DO UPDATE SET learned_at = excluded.learned_at WHERE keys.user_id = excluded.user_id""")
+_CLAIMED = text("""
+    SELECT a.user_id, a.cell, a.epoch, a.moving_to, k.learned_at,
+           k.learned_at < clock_timestamp() - interval '1 minute' AS is_old
+      FROM directory.keys k JOIN directory.accounts a ON a.user_id = k.user_id WHERE k.hash = :hash""")
+_TAKE = text("""
+    UPDATE directory.keys k SET user_id = :user_id, learned_at = clock_timestamp()
+      FROM directory.accounts a
+     WHERE k.hash = :hash AND k.user_id = :other AND k.learned_at = :learned_at
+       AND a.user_id = k.user_id AND a.epoch = :epoch AND a.moving_to IS NULL""")
 # a younger one may be of a sign-up that has not committed in its cell yet; no transaction lasts that long
 _DROP = text("""
     DELETE FROM directory.accounts
@@ -58,6 +71,17 @@ class CellRow(NamedTuple):
     cell: str
     accounts: int
     moving: int
+
+
+class Claim(NamedTuple):
+    """The account that a key is noted for.  is_old: a transaction that was about to make the key has ended since."""
+
+    user_id: UUID
+    cell: str
+    epoch: int
+    moving_to: str | None
+    learned_at: datetime
+    is_old: bool
 
 
 def digest_of(email: str) -> bytes:
@@ -102,6 +126,22 @@ def add(tx: Tx, user_id: UUID, cell: str, email: str) -> bool:
 def learn(tx: Tx, key: bytes, user_id: UUID) -> None:
     """Note whose key this is; nothing if the directory does not know the account."""
     tx.write(_LEARN, hash=key, user_id=user_id)
+
+
+def claim(tx: Tx, key: bytes, user_id: UUID) -> bool:
+    """Note whose a key will be; False if it is another one's, or the directory does not know the account."""
+    return tx.run(_CLAIM, hash=key, user_id=user_id).rowcount > 0
+
+
+def claimed(tx: Tx, key: bytes) -> Claim | None:
+    """Whose a key is, or was."""
+    return tx.run(_CLAIMED, hash=key).value_or_none(Claim)
+
+
+def take(tx: Tx, key: bytes, user_id: UUID, other: Claim) -> bool:
+    """Note that a key will be an account's, instead of another one's; False if that has claimed it again, or moves."""
+    given = {"other": other.user_id, "learned_at": other.learned_at, "epoch": other.epoch}
+    return tx.run(_TAKE, hash=key, user_id=user_id, **given).rowcount > 0
 
 
 def forget_keys(tx: Tx, *, age: timedelta, most: int) -> int:

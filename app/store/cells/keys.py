@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 from uuid import UUID
 
 from sqlalchemy import text
 
+from app.store.accounts.credentials import hashed
 from app.store.core.unit_of_work import Tx
 
 # each by the index of its hash; whether it is still good is decided where the request is served
@@ -28,11 +30,20 @@ _PEOPLE = text("""
 _IS_HERE = text("SELECT EXISTS (SELECT FROM users WHERE id = :user_id)")
 
 
+#: Finds the person of a cell whose something is.
+Whose = Callable[[Tx], "PersonRow | None"]
+
+
 class PersonRow(NamedTuple):
     """A person of this cell."""
 
     user_id: UUID
     email: str
+
+
+def github(github_id: int) -> bytes:
+    """The key of a link to an account of GitHub."""
+    return hashed(f"github {github_id}")
 
 
 def owner(tx: Tx, key: bytes) -> PersonRow | None:
