@@ -17,6 +17,7 @@ from app.services.accounts import github as use_cases
 from app.services.operations import read_only
 from app.store.accounts import github_links, passkeys
 from app.store.core.unit_of_work import UnitOfWork
+from app.store.operations import audit_log
 from tests.databases import Databases
 from tests.web import ways_in
 from tests.web.authenticators import Authenticator
@@ -152,7 +153,7 @@ def test_a_link_that_was_not_made_keeps_nobody_from_it(cells: Joined, double: Do
         raise Unauthenticated
 
     browser = cells.browser(cells.a, first_one.user_id)
-    with first(use_cases.audit_log, "add", fail):
+    with first(audit_log, "add", fail):
         link(browser, double)
     assert links(cells, 52) == 0
     assert link(cells.browser(cells.b, second.user_id), double).status_code == 303
@@ -165,7 +166,7 @@ def test_a_link_that_is_being_made_is_waited_for_by_nobody(cells: Joined, double
     browsers = [cells.browser(web, who.user_id) for web, who in ((cells.a, slow), (cells.b, other))]
     is_(double, 53)
     codes = list[int]()
-    with first(use_cases.audit_log, "add", lambda: codes.append(link(browsers[1], double).status_code)):
+    with first(audit_log, "add", lambda: codes.append(link(browsers[1], double).status_code)):
         codes.append(link(browsers[0], double).status_code)
     assert codes == [409, 303]
     assert links(cells, 53) == 1

@@ -103,9 +103,11 @@ def _enter(uow: UnitOfWork, who: Identity, make: Make | None, *, now: datetime) 
             users.lock_row(tx, owner)
         # again, because the account may have been closed or unlinked while we waited for the lock
         user_id = github_links.user_of(tx, who.github_id, who.login)
-        if user_id != owner or (user_id is None and make is None):
+        if user_id != owner:
             raise OvertakenError
-        if user_id is None and make is not None:
+        if user_id is None:
+            if make is None:
+                raise OvertakenError
             user_id = make(tx, who, now=now)
         open_sessions.add_session(tx, user_id, session, by=Way.GITHUB, now=now, expires_at=now + SESSION_LIFE)
     return session

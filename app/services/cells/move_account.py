@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from uuid import UUID
 
-from app.errors import Conflict, NotFound, Unavailable
+from app.errors import Conflict, Message, NotFound, Unavailable
 from app.services.cells.account_busy import AccountBusy, refuse_busy
 from app.services.cells.copy_contents import Copied, Rest, copy_contents, put_rest, read_rest
 from app.services.cells.publish_jobs import publish_jobs
@@ -21,6 +21,9 @@ from app.store.cells.rows import JsonRows, Shapes
 from app.store.core.unit_of_work import OvertakenError, Tx, UnitOfWork
 
 __all__ = ["AccountBusy", "Moved", "move", "settle"]
+
+
+TAKEN_CODE = "23505"  # a unique index refused a row
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +90,10 @@ def _flip(source: UnitOfWork, target: UnitOfWork, shape: Shapes, user_id: UUID, 
                 departed = _leave(tx, there, user_id, epoch, copied, sent)
             _arrive(there, shape, user_id, epoch, departed, copied)
             is_asked = True
-    except BaseException:
+    except BaseException as error:
         if not is_asked:
             undo(source, user_id, epoch)
+            _refuse_taken(error)
             raise
         # the commit that decides may have been made, and only its answer lost
         if not settle(source, target, user_id, epoch=epoch):
@@ -100,6 +104,16 @@ def _flip(source: UnitOfWork, target: UnitOfWork, shape: Shapes, user_id: UUID, 
     found["analysis_requests"] += len(sent.placed)
     found["usage_events"] += sent.bills.number
     return Moved({table: number for table, number in found.items() if number}, pause)
+
+
+def _refuse_taken(error: BaseException) -> None:
+    """Say that another account of the target has what only one can have, as the id of a passkey.  Raises: Conflict."""
+    orig = getattr(error, "orig", None)
+    if getattr(orig, "pgcode", None) == TAKEN_CODE:
+        name = getattr(getattr(orig, "diag", None), "constraint_name", None)
+        raise Conflict(
+            Message("Another account of that cell has something of this one already (%(name)s)", name=str(name))
+        ) from error
 
 
 def _leave(tx: Tx, there: Tx, user_id: UUID, epoch: int, copied: Copied, sent: Sent) -> _Departed:

@@ -93,8 +93,8 @@ def _session(app: Flask, environ: WSGIEnvironment) -> str | None:
 
 
 def _began(app: Flask, environ: WSGIEnvironment, way: str) -> str | None:
-    asked = _kept(app, environ).get(way)
-    cell = asked.get(CELL) if isinstance(asked, dict) else None
+    step = _kept(app, environ).get(way)
+    cell = step.get(CELL) if isinstance(step, dict) else None
     return cell if isinstance(cell, str) else None
 
 

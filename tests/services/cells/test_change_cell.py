@@ -14,6 +14,7 @@ from app.errors import Conflict, InvalidInput, NotFound, Unavailable
 from app.services.cells import change_cell, move_account
 from app.services.cells.cells import Cells
 from app.services.cells.change_cell import settle_left
+from app.store.accounts import passkeys
 from app.store.cells import directory, keys, movers
 from app.store.core.unit_of_work import UnitOfWork
 from tests.conftest import World, publishing
@@ -47,6 +48,27 @@ def homes(cells: Cells, user_id: UUID) -> list[str]:
         with uow.once() as tx:
             found += [cell] * keys.is_here(tx, user_id)
     return found
+
+
+def test_an_account_whose_passkey_another_one_has_claimed_stays_and_says_why(cells: Cells) -> None:
+    user_id, email = person(cells)
+    claimed = (("a", user_id), ("b", World(cells.uows["b"]).user()))
+    for cell, whose in claimed:
+        uow = cells.uows[cell]
+        with uow.begin() as tx:
+            key = {"credential_id": b"one", "public_key": b"-", "sign_count": 0, "name": "-", "now": uow.now()}
+            assert passkeys.add(tx, whose, **key)
+    for _ in range(2):  # it is not left half-way
+        with pytest.raises(Conflict, match="passkeys_credential_id_key"):
+            change_cell.change_cell(cells, email, "b", actor="test")
+        assert homes(cells, user_id) == ["a"]
+        found = place(cells, user_id)
+        assert found
+        assert found.moving_to is None
+    with cells.uows["b"].begin() as tx:
+        passkeys.remove_all(tx, claimed[1][1])
+    change_cell.change_cell(cells, email, "b", actor="test")
+    assert homes(cells, user_id) == ["b"]
 
 
 def test_an_account_that_the_directory_did_not_know_moves_there_and_back(cells: Cells) -> None:
