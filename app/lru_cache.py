@@ -20,20 +20,23 @@ ENTRY_BYTES = 160
 class LruCache(Generic[K, V]):
     """Safe to use from several threads.
 
-    most: the sum of `size` over all entries that are kept; size: of one entry, which is the same each time and not 0.
+    most: the sum of `size` over all entries that are kept; size: of one entry when it came, not 0.
     """
 
     def __init__(self, most: int, size: Callable[[K, V], int] = lambda *_: 1) -> None:
         self._most, self._size, self._kept = most, size, 0
-        self._values: OrderedDict[K, V] = OrderedDict()
+        # With its size, which may be another one later: a text takes more once C code has asked for its UTF-8.
+        self._values: OrderedDict[K, tuple[V, int]] = OrderedDict()
         self._lock = Lock()
 
     def get(self, key: K) -> V | None:
         """The value, which thereby becomes the most recently used one; None if it is not here."""
         with self._lock:
-            if key in self._values:
-                self._values.move_to_end(key)
-            return self._values.get(key)
+            found = self._values.get(key)
+            if found is None:
+                return None
+            self._values.move_to_end(key)
+            return found[0]
 
     def keep(self, key: K, value: V) -> None:
         """Keep a value, and drop the least recently used ones; one that is larger than `most` is not kept."""
@@ -42,14 +45,14 @@ class LruCache(Generic[K, V]):
             self._drop(key)
             if size > self._most:  # it would drop all others
                 return
-            self._values[key] = value
+            self._values[key] = value, size
             self._kept += size
             while self._kept > self._most:
                 self._drop(next(iter(self._values)))
 
     def _drop(self, key: K) -> None:
         if key in self._values:
-            self._kept -= self._size(key, self._values.pop(key))
+            self._kept -= self._values.pop(key)[1]
 
 
 def held_bytes(key: object, value: object) -> int:

@@ -18,6 +18,13 @@ _FUNCTIONS = """
 _TRIGGERS = """
     SELECT format('%I ON %s', tgname, tgrelid::regclass) AS name, pg_get_triggerdef(oid) AS definition
       FROM pg_trigger WHERE NOT tgisinternal AND tgrelid::regclass::text !~ '^(kombu|broker)_'"""
+#: A path that does not name pg_temp begins with it, so a caller's table would be read for a catalogue.
+_OPEN_PATHS = """
+    SELECT p.proname FROM pg_proc p CROSS JOIN unnest(p.proconfig) AS c
+     WHERE p.pronamespace = 'public'::regnamespace AND c LIKE 'search_path=%' AND c !~ ', pg_temp$'"""
+_OPEN_DEFINERS = """
+    SELECT p.proname FROM pg_proc p WHERE p.pronamespace = 'public'::regnamespace AND p.prosecdef
+       AND NOT EXISTS (SELECT FROM unnest(p.proconfig) AS c WHERE c LIKE 'search_path=%')"""
 _CREATED = re.compile(r"((?:^--.*\n)*)^CREATE OR REPLACE FUNCTION (\w+)", re.MULTILINE)
 
 
@@ -73,6 +80,16 @@ def test_each_difference_between_database_and_files_is_found(connection: Connect
     connection.execute(text(change))
     found = code_of(connection)
     assert replaced_by_files(connection) != found
+
+
+@pytest.mark.parametrize("query", [_OPEN_PATHS, _OPEN_DEFINERS], ids=["a path", "rights"])
+def test_no_function_with_a_path_or_the_owners_rights_looks_into_temporary_tables_first(
+    connection: Connection, query: str
+) -> None:
+    assert connection.execute(text(query)).scalars().all() == []
+    connection.execute(text("ALTER FUNCTION audit_log_keep SET search_path = pg_catalog"))
+    connection.execute(text("ALTER FUNCTION audit_log_forget RESET search_path"))
+    assert len(connection.execute(text(query)).scalars().all()) == 1
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)

@@ -5,6 +5,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +18,7 @@ from celery_durable import schema
 from durable_harness.waiting import wait_for
 from sqlalchemy import Connection, create_engine, pool, text
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ProgrammingError
+from sqlalchemy.exc import DBAPIError, ProgrammingError
 from testlist import PARSER_VERSION
 
 from app import embedded
@@ -166,6 +167,55 @@ def test_the_applications_role_may_call_what_runs_with_the_owners_rights(databas
         connection.execute(text("INSERT INTO kombu_queue (name) VALUES ('extra') ON CONFLICT DO NOTHING"))
         publishes = "SELECT durable_publish('extra', '{}', 'one', NULL, NULL, NULL, 100, 'extra')"
         assert connection.execute(text(publishes)).scalar() is not None
+
+
+#: In the place of the function that finds the parts of a table.
+OF_ITS_OWN = """
+    CREATE FUNCTION pg_temp.partition_bounds(regclass, OUT part regclass, OUT begins timestamptz, OUT ends timestamptz)
+    RETURNS SETOF record LANGUAGE plpgsql AS $$ BEGIN
+        GRANT DELETE ON public.audit_log TO PUBLIC;
+        RETURN QUERY SELECT 'public.users'::regclass, '-infinity'::timestamptz, 'infinity'::timestamptz;
+    END $$"""
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        f"""CREATE TEMP TABLE webhook_deliveries (happened_at timestamptz) PARTITION BY RANGE (happened_at); {OF_ITS_OWN};
+            SELECT public.webhook_deliveries_months('pg_temp.webhook_deliveries', now(), now())""",
+        f"""CREATE TEMP TABLE pg_class AS SELECT * FROM pg_catalog.pg_class WHERE relname = 'webhook_deliveries';
+            CREATE TEMP TABLE pg_namespace AS SELECT oid, 'pg_temp'::name AS nspname FROM pg_catalog.pg_namespace;
+            GRANT SELECT ON pg_class, pg_namespace TO PUBLIC; {OF_ITS_OWN};
+            SELECT public.webhook_deliveries_months('public.webhook_deliveries', now(), now())""",
+        """CREATE TEMP TABLE pg_class AS SELECT oid, current_user::regrole::oid AS relowner FROM pg_catalog.pg_class;
+           UPDATE audit_log SET actor = 'nobody'""",
+        """CREATE TEMP TABLE audit_log (at timestamptz, actor text, subject text, facts jsonb);
+           CREATE FUNCTION pg_temp.act() RETURNS trigger LANGUAGE plpgsql AS
+               'BEGIN GRANT DELETE ON public.audit_log TO PUBLIC; RETURN NULL; END';
+           CREATE TRIGGER act BEFORE UPDATE ON audit_log EXECUTE FUNCTION pg_temp.act();
+           CREATE TEMP TABLE users AS SELECT gen_random_uuid() AS id, 'ann' AS email, now() AS email_verified_at,
+                                             now() AS created_at;
+           CREATE TRIGGER leave BEFORE DELETE ON users FOR EACH ROW EXECUTE FUNCTION public.audit_log_forget();
+           GRANT ALL ON audit_log, users TO PUBLIC; DELETE FROM users""",
+    ],
+    ids=["a table", "a catalogue", "a catalogue with owners", "a trigger"],
+)
+def test_tables_and_functions_of_the_roles_own_turn_no_function_against_the_owner(
+    server: embedded.Server, database_url: str, owner_url: str, harm: str
+) -> None:
+    """As where everybody may make temporary tables, which is PostgreSQL's default."""
+    app, owner = make_url(database_url), make_url(owner_url)
+    run_sql(server.admin_url, f"GRANT TEMPORARY ON DATABASE {owner.database} TO {app.username}")
+    with raw_connection(database_url) as opened:
+        opened.execute(text("INSERT INTO audit_log (actor, action, subject, facts) VALUES ('ann', 'a', 'b', '{}')"))
+        opened.commit()
+        with suppress(DBAPIError):
+            opened.exec_driver_sql(harm)
+            opened.commit()
+    with raw_connection(owner_url) as opened:
+        assert opened.execute(text("SELECT actor FROM audit_log")).scalars().all() == ["ann"]
+        may = text("SELECT has_table_privilege(:role, 'audit_log', 'DELETE')")
+        assert opened.execute(may, {"role": app.username}).scalar() is False
 
 
 def test_one_role_may_still_be_both(owner_url: str) -> None:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 
+import psycopg2
 import pytest
 from durable_harness.postgres import PostgresServer
+from durable_harness.proxy import Proxy
 from psycopg2.extensions import TRANSACTION_STATUS_IDLE
 from sqlalchemy import Engine, text
 from sqlalchemy.exc import DBAPIError
 
 from app.store.core.connections import make_engine
+from app.store.core.deadlines import WatchedConnection, watched
 from app.store.core.unit_of_work import UnitOfWork
 from tests.conftest import World
 from tests.tiers import few
@@ -189,3 +193,29 @@ def test_nothing_is_done_outside_of_the_transaction_whose_beginning_failed(
     with pytest.raises(RuntimeError, match="no transaction"):
         go_on()
     assert world.value(WRITTEN) == 0
+
+
+@pytest.mark.parametrize("end", [WatchedConnection.commit, WatchedConnection.rollback], ids=["commit", "rollback"])
+def test_a_replica_that_falls_silent_when_psycopg2_ends_a_transaction_is_given_up(
+    world: World, end: Callable[[WatchedConnection], None]
+) -> None:
+    """As after what SQLAlchemy asks a new server; all threads that want a connection wait for that."""
+    url = world.uow.engine.url
+    proxy = Proxy(url.port or 5432)
+    proxy.start()
+    address = url.set(drivername="postgresql", port=proxy.port).render_as_string(hide_password=False)
+    connection = psycopg2.connect(address, connection_factory=watched(0))
+    never = threading.Timer(30, proxy.thaw)  # only a defect waits for it
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+        proxy.freeze()
+        never.start()
+        connection.answer_seconds = 0.1
+        with pytest.raises(psycopg2.OperationalError):
+            end(connection)
+        assert connection.closed
+    finally:
+        never.cancel()
+        proxy.thaw()
+        proxy.close()

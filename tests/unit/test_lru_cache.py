@@ -102,3 +102,19 @@ def test_a_value_that_is_kept_again_counts_once() -> None:
         cache.keep("a", value)
     cache.keep("b", 4)
     assert (cache.get("a"), cache.get("b")) == (6, 4)
+
+
+def test_an_entry_that_grew_is_taken_off_with_what_it_was_counted_with() -> None:
+    sizes = {"a": 4, "b": 4}
+    cache: LruCache[str, int] = LruCache(10, lambda key, _: sizes[key])
+    for key in "ab":
+        cache.keep(key, 1)
+    sizes["a"] = 9
+    cache.keep("a", 1)
+    assert [cache.get(key) for key in "ab"] == [1, None]
+    sizes |= {"a": 100, "c": 5}
+    cache.keep("c", 1)
+    assert [cache.get(key) for key in "ac"] == [None, 1]
+    sizes["d"] = 6
+    cache.keep("d", 1)
+    assert [cache.get(key) for key in "cd"] == [None, 1]

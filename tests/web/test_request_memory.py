@@ -12,6 +12,7 @@ from contextlib import contextmanager
 
 import pytest
 from flask import Request
+from jinja2 import DictLoader
 from jinja2.runtime import Context
 from service_harness.application import Web
 from service_harness.inventories import a_test, file
@@ -97,6 +98,17 @@ def test_a_part_that_a_page_kept_for_all_pages_is_not_emptied(web: Web) -> None:
     assert template.render() == template.render() == "True"
     assert kept.module is kept.module
     assert [name for name in vars(kept.module) if not name.startswith("_")]
+
+
+def test_what_a_kept_part_imports_with_its_context_is_not_emptied(web: Web) -> None:
+    files = {
+        "page": "{% import 'kept' as kept %}{{ kept.say() }}",
+        "kept": "{% import 'inner' as inner with context %}{% macro say() %}{{ inner.say() }}{% endmacro %}",
+        "inner": "{% macro say() %}{{ url_for('home') if word else '' }}{% endmacro %}",
+    }
+    env = web.app.jinja_env.overlay(loader=DictLoader(files))
+    env.globals = {**env.globals, "word": "a", "url_for": lambda name: name}
+    assert [env.get_template("page").render() for _ in range(3)] == ["home"] * 3
 
 
 def test_a_page_inside_a_page_lets_go_of_its_own_only(web: Web) -> None:

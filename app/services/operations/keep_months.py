@@ -26,21 +26,26 @@ log = structlog.get_logger(__name__)
 def keep_months(uow: UnitOfWork, *, now: datetime, dry_run: bool = False) -> MonthsRow | None:
     """Make the parts of the months to come, and drop the months of which the log shows nothing any more.
 
-    Returns: None if the tables were in use for too long; the next run has two months for it.  Locks: see the function
-    in sql/webhooks.sql.  Each in a transaction of its own: who makes a part holds the default part, and would wait with
-    it for those who use the table and wait for the default part.
+    Returns: None if the tables were in use for too long, and something was left; the next run has two months for it.
+    Locks: see the function in sql/webhooks.sql.  Each in a transaction of its own: who makes a part holds the default
+    part, and would wait with it for those who use the table and wait for the default part.
     """
+    made, done = _kept(uow, now=now, before=LONG_AGO, dry_run=dry_run), None
+    if made is not None and (dropped := _kept(uow, now=now, before=now - LOG_LIVES, dry_run=dry_run)) is not None:
+        done = dropped._replace(made=made.made)
+    changed = done or made
+    if changed is not None and (changed.made or changed.dropped) and not dry_run:
+        log.info("months_kept", made=changed.made, dropped=changed.dropped)
+    if done is None:
+        log.warning("months_in_use")
+    return done
+
+
+def _kept(uow: UnitOfWork, *, now: datetime, before: datetime, dry_run: bool) -> MonthsRow | None:
     try:
         with step(uow, dry_run=dry_run) as tx:
-            made = webhook_deliveries.keep_months(tx, now=now, before=LONG_AGO).made
-        with step(uow, dry_run=dry_run) as tx:
-            done = webhook_deliveries.keep_months(tx, now=now, before=now - LOG_LIVES)
+            return webhook_deliveries.keep_months(tx, now=now, before=before)
     except DBAPIError as error:
         if code_of(error) != LOCK_NOT_AVAILABLE:
             raise
-        log.warning("months_in_use")
         return None
-    done = done._replace(made=made)
-    if (done.made or done.dropped) and not dry_run:
-        log.info("months_kept", made=done.made, dropped=done.dropped)
-    return done

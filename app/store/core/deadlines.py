@@ -11,7 +11,7 @@ import os
 import socket
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from threading import Lock, Thread
 from typing import Any
 
@@ -74,6 +74,25 @@ class WatchedConnection(extensions.connection):
     answer_seconds: float | None = ANSWER_SECONDS
     fetch_seconds: float | None = None
 
+    def commit(self) -> None:
+        """Commit, in time, as after what SQLAlchemy asks a new server.  Raises: psycopg2.Error."""
+        with self._ending():
+            super().commit()
+
+    def rollback(self) -> None:
+        """Like `commit`."""
+        with self._ending():
+            super().rollback()
+
+    def awaiting(self) -> AbstractContextManager[None]:
+        """Wait in the block as long as an answer may take."""
+        if self.answer_seconds is None or self.closed:
+            return nullcontext()
+        return WATCH.answer(self.fileno(), self.answer_seconds)
+
+    def _ending(self) -> AbstractContextManager[None]:
+        return self.awaiting() if self.status == extensions.STATUS_BEGIN else nullcontext()  # otherwise nothing is sent
+
     @contextmanager
     def fetching(self) -> Iterator[None]:
         """Wait for the statements in the block as long as they may take."""
@@ -90,10 +109,8 @@ class WatchedCursor(extensions.cursor):
     def execute(self, *given: Any) -> None:
         """Execute, and wait for the answer as long as the connection says.  Raises: psycopg2.Error."""
         connection: WatchedConnection = self.connection  # type: ignore[assignment]
-        if connection.answer_seconds is None or connection.closed:
-            return super().execute(*given)
-        with WATCH.answer(connection.fileno(), connection.answer_seconds):
-            return super().execute(*given)
+        with connection.awaiting():
+            super().execute(*given)
 
 
 def watched(statement_seconds: float) -> Callable[..., WatchedConnection]:

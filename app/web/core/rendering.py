@@ -14,9 +14,10 @@ from typing import Any
 from flask import Flask, request
 from flask.templating import Environment
 from jinja2 import Template
+from jinja2.environment import TemplateModule
 from jinja2.runtime import Context
 
-#: The contexts of the page that is being rendered; None: none is.
+#: The contexts of the page that is being rendered; None: none is, or what is made now stays for all pages.
 _made: ContextVar[list[Context] | None] = ContextVar("contexts of a page", default=None)
 
 
@@ -40,12 +41,21 @@ class _Template(Template):
             for context in contexts:
                 _empty(context)
 
+    def make_module(self, vars: dict[str, Any] | None = None, *args: Any, **kwargs: Any) -> TemplateModule:  # noqa: A002
+        """Make the macros of a file; without variables Jinja keeps them, and all that they import, for all pages."""
+        if vars is not None:
+            return super().make_module(vars, *args, **kwargs)
+        outer = _made.set(None)
+        try:
+            return super().make_module(None, *args, **kwargs)
+        finally:
+            _made.reset(outer)
+
     def new_context(self, *args: Any, **kwargs: Any) -> Context:
         """Make the context of a page, of a part or of an import."""
         context = super().new_context(*args, **kwargs)
         contexts = _made.get()
-        # without variables, which come first: of a module that Jinja keeps for all pages
-        if contexts is not None and args and args[0] is not None:
+        if contexts is not None:
             contexts.append(context)
         return context
 

@@ -11,6 +11,7 @@ from uuid import UUID, uuid4
 import pytest
 from durable_harness.waiting import wait_for
 from sqlalchemy import text
+from structlog.testing import capture_logs
 
 from app.domain.webhooks import LOG_LIVES
 from app.services.operations.keep_months import keep_months
@@ -167,6 +168,18 @@ def test_who_waits_to_drop_a_month_does_not_hold_the_part_that_others_may_need(w
     assert first_of(later) in [
         begins for begins, _ in parts(world).values()
     ]  # what was made stays, whatever is dropped
+
+
+def test_the_log_says_what_was_made_although_nothing_could_be_dropped(world: World, hook: UUID) -> None:
+    url = world.uow.engine.url.render_as_string(hide_password=False)
+    later = first_of(world.uow.now(), 4)
+    with raw_connection(url) as client, capture_logs() as said:
+        client.execute(text(ADD), {"hook": hook, "at": world.uow.now(), "rows": 1})
+        assert keep_months(world.uow, now=later) is None
+        client.rollback()
+    assert [line["event"] for line in said] == ["months_kept", "months_in_use"]
+    assert f"public.webhook_deliveries_{later:%Y_%m}" in said[0]["made"]
+    assert said[0]["dropped"] == []
 
 
 def test_an_event_is_told_once_also_in_parts(world: World, hook: UUID) -> None:
