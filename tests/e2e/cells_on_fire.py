@@ -125,8 +125,8 @@ class Cells:
             made.append(owner)
         return made
 
-    def fairlane(self, *arguments: str, folder: Path) -> subprocess.Popen[str]:
-        """A command, in a process of its own."""
+    def fairlane(self, *arguments: str, folder: Path, nice: str = "0") -> subprocess.Popen[str]:
+        """A command, in a process of its own.  nice: how much later than others it gets a processor."""
         cells = " ".join(f"{name}={url}" for name, url in self.addresses.items())
         env = bare_environment() | {
             "DATABASE_URL": self.addresses["c0"],
@@ -134,7 +134,7 @@ class Cells:
             "DIRECTORY_URL": self.addresses["c0"],
         }
         env |= {"FAIRLANE_HOME": str(folder / "home"), "PYTHONWARNINGS": "ignore"}
-        argv = [sys.executable, "-m", "app.cli", *arguments]
+        argv = ["nice", "-n", nice, sys.executable, "-m", "app.cli", *arguments]
         return subprocess.Popen(argv, cwd=ROOT, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     def homes(self) -> dict[UUID, list[str]]:

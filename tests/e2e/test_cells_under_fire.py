@@ -2,7 +2,8 @@
 
 CELLS servers (2 in the suite), CELL_USERS users (16), CELL_MOVES moves (6), of which a third are killed; `make prove-cells`
 does 4, 1,000 and 200.  CELL_SEED repeats a run's choices.  With CELL_RESTS=1 no account moves for as long after each ten
-moves, so that accepts with and without moves are measured in one run.
+moves, so that accepts with and without moves are measured in one run.  CELL_NICE: of the movers, as a mover takes a
+second of a processor to start, which in service is another machine's.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ MOVES, THREADS = int(os.environ.get("CELL_MOVES", "6")), 4
 NODES, PAUSE, STOP = int(os.environ.get("CELL_NODES", "1")), float(os.environ.get("CELL_PAUSE", "3")), 6.0
 #: So many moves in a row, where there are rests.
 IN_A_ROW, RESTS = 10, os.environ.get("CELL_RESTS") == "1"
+NICE = os.environ.get("CELL_NICE", "0")
 SEED = int(os.environ.get("CELL_SEED", random.randrange(2**32)))
 #: Of the movers, how many are killed, and after how many seconds at most.
 KILLED, KILLED_AFTER = 0.33, float(os.environ.get("CELL_KILLED_AFTER", "4"))
@@ -118,7 +120,7 @@ def moved(cells: Cells, owner: Owner, dice: random.Random, folder: Path) -> Move
     """Move an account in a process of its own, which may be killed."""
     [home, *_] = cells.noted()[owner.user_id]
     to = dice.choice([name for name in cells.cells if name != home])
-    process = cells.fairlane("cell", "move", owner.email, "--to", to, "--json", folder=folder)
+    process = cells.fairlane("cell", "move", owner.email, "--to", to, "--json", folder=folder, nice=NICE)
     due = time.monotonic() + (dice.uniform(0, KILLED_AFTER) if dice.random() < KILLED else 60.0)
     until(lambda: process.poll() is not None, due, cells)
     was_killed = process.poll() is None
