@@ -25,11 +25,11 @@ def test_the_pages_of_the_soak_fill_the_caches_of_results_and_wake_the_collector
     kept: Reads = web.app.extensions[READS]
     assert pages == {200}
     assert len(kept.sheets._values) == len(kept.outlines._values) == 3
-    assert all(outline.total == ALIKE for outline in kept.outlines._values.values())
+    assert all(outline.total == ALIKE for outline, _ in kept.outlines._values.values())
     assert kept.sheets._kept / 3 * PAGES > MOST_RENDERED
     assert kept.outlines._kept / 3 * PAGES > MOST_OUTLINED
     assert COLLECTIONS[0] < LEFT * PAGES
-    assert all(b"test_0" in zlib.decompress(sheet) for sheet in kept.sheets._values.values())
+    assert all(b"test_0" in zlib.decompress(sheet) for sheet, _ in kept.sheets._values.values())
 
 
 def test_all_addresses_of_the_soak_are_different() -> None:
