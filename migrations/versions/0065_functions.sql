@@ -23,7 +23,7 @@ END $$;
 -- Find the parts of a table that is partitioned by ranges of time.  Returns: each with its range, which begins at
 -- -infinity if it has everything before its end; a default part has none.  Locks: nothing.
 CREATE OR REPLACE FUNCTION partition_bounds(parent regclass, OUT part regclass, OUT begins timestamptz, OUT ends timestamptz)
-RETURNS SETOF record LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+RETURNS SETOF record LANGUAGE sql STABLE SET search_path = pg_catalog AS $$
     SELECT c.oid::regclass,
            CASE WHEN b.bound <> 'DEFAULT'
                 THEN coalesce(substring(b.bound FROM 'FROM \(''(.*?)''\)')::timestamptz, '-infinity') END,
@@ -36,18 +36,16 @@ $$;
 
 -- Make the parts of this month and of the two to come, unless any part has some of such a month, and drop those that end
 -- before `before`.  Whoever else makes or drops parts (pg_partman) is left alone: only bounds count, not names.  It has
--- the rights of its owner, since the application may make and drop nothing else; so it keeps no table of a caller's,
--- beside which there could be functions of the caller's.
+-- the rights of its owner, since the application may make and drop nothing else.
 -- Returns: the parts that were made, those that were dropped, and about how many rows these had.
 -- Locks: the parts that it drops, the table and webhooks against everybody, for a moment; if a part is made, the default
 -- part and writers of webhooks.  It waits for each half a second at most, less than a deadlock takes to be found.
 CREATE OR REPLACE FUNCTION webhook_deliveries_months(
     parent regclass, at timestamptz, before timestamptz, OUT made text[], OUT dropped text[], OUT rows bigint)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET timezone = 'UTC' SET lock_timeout = '500ms' AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog SET timezone = 'UTC' SET lock_timeout = '500ms' AS $$
 DECLARE
     place CONSTANT text := (SELECT quote_ident(nspname) FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace
-                             WHERE c.oid = parent AND relname = 'webhook_deliveries' AND relpersistence <> 't'
-                               AND pg_has_role(relowner, 'USAGE'));
+                             WHERE c.oid = parent AND relname = 'webhook_deliveries');
     rest regclass;
     is_there boolean;
     first timestamptz;

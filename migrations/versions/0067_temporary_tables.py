@@ -1,4 +1,4 @@
-"""Let no table of a caller's own turn the functions of the operators' log against it (docs/adr/0035).
+"""Let no table of a caller's own get at the owner's rights by the functions that have them (docs/adr/0035).
 
 A path that does not name pg_temp begins with it: a caller's pg_class was asked whose the log is.
 """

@@ -203,7 +203,7 @@ OF_ITS_OWN = """
 def test_tables_and_functions_of_the_roles_own_turn_no_function_against_the_owner(
     server: embedded.Server, database_url: str, owner_url: str, harm: str
 ) -> None:
-    """As where everybody may make temporary tables, which is PostgreSQL's default."""
+    """Everybody may make temporary tables here, which is PostgreSQL's default."""
     app, owner = make_url(database_url), make_url(owner_url)
     run_sql(server.admin_url, f"GRANT TEMPORARY ON DATABASE {owner.database} TO {app.username}")
     with raw_connection(database_url) as opened:

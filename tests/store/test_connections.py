@@ -199,7 +199,7 @@ def test_nothing_is_done_outside_of_the_transaction_whose_beginning_failed(
 def test_a_replica_that_falls_silent_when_psycopg2_ends_a_transaction_is_given_up(
     world: World, end: Callable[[WatchedConnection], None]
 ) -> None:
-    """As after what SQLAlchemy asks a new server; all threads that want a connection wait for that."""
+    """SQLAlchemy ends its first questions to a new server so, and all threads that want a connection wait for that."""
     url = world.uow.engine.url
     proxy = Proxy(url.port or 5432)
     proxy.start()

@@ -34,7 +34,7 @@ def one_price(cache: LruCache, tests: int) -> None:
 
 
 def one_outline(cache: LruCache, files: int) -> None:
-    """As they come from the database: no two of them share a text."""
+    """Entries like those of the database, of which no two share a text."""
     tallies, directories = json.loads(json.dumps([[TALLY] * 4, {f"tests/{n}": n for n in range(min(files, 30))}]))
     counts = accumulate([3] * files)
     found = Outline([Tally(**row) for row in tallies], array("i", range(files)), array("i", counts), directories)

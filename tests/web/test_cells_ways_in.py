@@ -7,16 +7,25 @@ from collections.abc import Iterator
 from uuid import uuid4
 
 import pytest
-from pydantic import SecretStr
 
 from app.services.accounts import github as use_cases
 from app.services.accounts import passkeys, sign_up
 from app.services.cells.other_cells import NOT_LOOKED_UP
 from tests.databases import Databases
 from tests.web.authenticators import Authenticator
-from tests.web.github_double import CLIENT, Double, github
-from tests.web.joined_cells import Joined, away, session_in, two_cells
-from tests.web.ways_in import add_passkey, enter, is_, is_signed_in, options, people, send, through_github
+from tests.web.github_double import Double, github
+from tests.web.joined_cells import Joined, away, session_in
+from tests.web.ways_in import (
+    add_passkey,
+    cells_with_github,
+    enter,
+    is_,
+    is_signed_in,
+    options,
+    people,
+    send,
+    through_github,
+)
 
 
 @pytest.fixture(scope="module")
@@ -27,8 +36,7 @@ def double() -> Iterator[Double]:
 
 @pytest.fixture(scope="module")
 def cells(databases: Databases, double: Double) -> Iterator[Joined]:
-    app = {"github_client_id": CLIENT["client_id"], "github_client_secret": SecretStr(CLIENT["client_secret"])}
-    with two_cells(databases, github_oauth_url=double.url, **app) as made:
+    with cells_with_github(databases, double) as made:
         yield made
 
 

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from pydantic import SecretStr
 from sqlalchemy import text
 from werkzeug.test import Client
 
@@ -21,9 +20,19 @@ from app.store.operations import audit_log
 from tests.databases import Databases
 from tests.web import ways_in
 from tests.web.authenticators import Authenticator
-from tests.web.github_double import CLIENT, Double, github
-from tests.web.joined_cells import From, Joined, session_in, two_cells
-from tests.web.ways_in import add_passkey, enter, is_, is_signed_in, options, people, send, through_github
+from tests.web.github_double import Double, github
+from tests.web.joined_cells import From, Joined, session_in
+from tests.web.ways_in import (
+    add_passkey,
+    cells_with_github,
+    enter,
+    is_,
+    is_signed_in,
+    options,
+    people,
+    send,
+    through_github,
+)
 
 
 @pytest.fixture(scope="module")
@@ -34,8 +43,7 @@ def double() -> Iterator[Double]:
 
 @pytest.fixture(scope="module")
 def cells(databases: Databases, double: Double) -> Iterator[Joined]:
-    app = {"github_client_id": CLIENT["client_id"], "github_client_secret": SecretStr(CLIENT["client_secret"])}
-    with two_cells(databases, github_oauth_url=double.url, **app) as made:
+    with cells_with_github(databases, double) as made:
         yield made
 
 
@@ -161,7 +169,7 @@ def test_a_link_that_was_not_made_keeps_nobody_from_it(cells: Joined, double: Do
 
 
 def test_a_link_that_is_being_made_is_waited_for_by_nobody(cells: Joined, double: Double) -> None:
-    """The one that came first has noted it in the directory, and has not committed."""
+    """Another person has noted a link in the directory, and has not committed."""
     slow, other = cells.a.user(), cells.b.user()
     browsers = [cells.browser(web, who.user_id) for web, who in ((cells.a, slow), (cells.b, other))]
     is_(double, 53)

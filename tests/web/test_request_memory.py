@@ -39,7 +39,7 @@ def no_collections() -> Iterator[None]:
 
 
 def ask(web: Web, path: str, method: str = "GET", body: str | None = None) -> int:
-    """As the server does it, without a client that remembers what it asked."""
+    """Ask like the server does, without a client that remembers what it asked."""
     made = EnvironBuilder(path=path, method=method, data=body, content_type=FORM if body else None)
     made.environ_base = {"REMOTE_ADDR": "127.0.0.1"}
     answer = HttpAnswer(web.app, made.get_environ())

@@ -5,15 +5,28 @@ from __future__ import annotations
 import html
 import json
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlencode
 
+from pydantic import SecretStr
 from service_harness.application import csrf
 from sqlalchemy import text
 from werkzeug.test import Client, TestResponse
 
+from tests.databases import Databases
 from tests.web.authenticators import Authenticator
-from tests.web.github_double import Double
+from tests.web.github_double import CLIENT, Double
+from tests.web.joined_cells import Joined, two_cells
+
+
+@contextmanager
+def cells_with_github(databases: Databases, double: Double) -> Iterator[Joined]:
+    """Two cells, to which people may get in through the double of GitHub."""
+    app = {"github_client_id": CLIENT["client_id"], "github_client_secret": SecretStr(CLIENT["client_secret"])}
+    with two_cells(databases, github_oauth_url=double.url, **app) as made:
+        yield made
 
 
 def send(browser: Client, path: str, page: str, **fields: str) -> TestResponse:

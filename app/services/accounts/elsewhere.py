@@ -44,7 +44,7 @@ class Elsewhere(Protocol):
 
 
 class Nowhere:
-    """The one database has all accounts."""
+    """Finds no account, as the one database has all of them."""
 
     own, others = "", ()
 
