@@ -40,6 +40,11 @@ SPARE = 4
 AS_NEW = "RESET ALL; SELECT pg_advisory_unlock_all(); UNLISTEN *"
 
 
+#: How many sessions of this database wait for a lock.  The views of sessions and locks show the whole server, where other
+#: tests work at the same time.
+LOCK_WAITS = """
+    SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"""
+
 #: On a busy machine a connection may take longer than the service waits by itself.
 CONNECT_SECONDS = "60"
 

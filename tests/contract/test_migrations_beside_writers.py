@@ -22,7 +22,7 @@ from tests.conftest import raw_connection
 from tests.contract.catalogs import schema_of
 from tests.contract.conftest import ROOT
 from tests.contract.migrating import accept, filled, migrated_to
-from tests.databases import Databases
+from tests.databases import LOCK_WAITS, Databases
 
 pytestmark = pytest.mark.proof
 
@@ -30,7 +30,6 @@ pytestmark = pytest.mark.proof
 BUILDING = """
     SELECT count(*) FROM pg_stat_activity
      WHERE datname = current_database() AND query LIKE 'CREATE INDEX CONCURRENTLY%' AND wait_event_type = 'Lock'"""
-WAITING = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
 #: Between two tries of a host that waits for another one.
 ASKING = """
     SELECT count(*) FROM pg_stat_activity
@@ -95,7 +94,7 @@ def test_the_plain_way_would_have_let_every_write_wait(engine: Engine) -> None:
     """The control of the test before."""
     with unfinished_write(engine) as other, ThreadPoolExecutor(1) as thread, raw_connection(url_of(engine)) as builder:
         built = thread.submit(builder.execute, text(PLAIN))
-        wait_for(lambda: seen(engine, WAITING), "the index to wait for the transaction")
+        wait_for(lambda: seen(engine, LOCK_WAITS), "the index to wait for the transaction")
         with raw_connection(url_of(engine)) as writer:
             writer.execute(text("SET lock_timeout = '300ms'"))
             with pytest.raises(OperationalError, match="lock timeout"):
@@ -110,7 +109,7 @@ def test_a_lock_that_is_not_to_be_had_stops_the_writers_for_a_second_at_most_and
         other.execute(text("UPDATE sessions SET expires_at = now()"))
         done = thread.submit(migrating.migrate, engine)
         for _ in range(2):
-            wait_for(lambda: done.done() or seen(engine, WAITING), "the migration to wait for the transaction")
+            wait_for(lambda: done.done() or seen(engine, LOCK_WAITS), "the migration to wait for the transaction")
             assert not done.done()
             with raw_connection(url_of(engine)) as writer:  # it queues up behind the migration, which gives up
                 writer.execute(text("SET lock_timeout = '30s'"))
@@ -166,9 +165,11 @@ def migrating_by_command(engine: Engine, home: Path) -> Iterator[subprocess.Pope
 
 def end_builds(engine: Engine) -> None:
     """End the sessions as a restart of the server does."""
-    end = "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE query LIKE 'CREATE INDEX CONC%'"
+    end = """
+        SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
+         WHERE query LIKE 'CREATE INDEX CONC%' AND datname = current_database()"""
     with raw_connection(url_of(engine)) as connection:
-        connection.execute(text(f"{end} AND datname = current_database()"))
+        connection.execute(text(end))
 
 
 def assert_as_new(engine: Engine) -> None:

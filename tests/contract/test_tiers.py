@@ -171,33 +171,3 @@ def test_in_the_first_tier_few_modules_start_nodes() -> None:
         if [*first_tier(source)]
     }
     assert found == NODES
-
-
-def test_parameters_are_the_same_in_each_process_that_runs_tests() -> None:
-    """Processes that have collected different names run nothing at all."""
-    chances = {
-        "uuid4",
-        "uuid1",
-        "urandom",
-        "token_hex",
-        "token_bytes",
-        "randrange",
-        "randint",
-        "monotonic",
-        "time",
-        "now",
-    }
-    paths = [path for folder in (ROOT / "tests", ROOT / "packages") for path in folder.rglob("test_*.py")]
-    assert len(paths) > 500
-    found = [
-        f"{path.relative_to(ROOT)}: {name}" for path in paths for name in parameters_calls(path) if name in chances
-    ]
-    assert found == []
-
-
-def parameters_calls(path: Path) -> Iterator[str]:
-    """What is called while the parameters of a module's tests are made."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(".parametrize"):
-            for call in (one for given in node.args for one in ast.walk(given) if isinstance(one, ast.Call)):
-                yield ast.unparse(call.func).rpartition(".")[2]

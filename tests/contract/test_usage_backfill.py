@@ -13,7 +13,7 @@ from sqlalchemy import Engine, create_engine, pool, text
 
 from tests.contract.conftest import ROOT
 from tests.contract.migrating import filled, migrated_to
-from tests.databases import Databases
+from tests.databases import LOCK_WAITS, Databases
 
 pytestmark = pytest.mark.proof
 
@@ -94,9 +94,6 @@ def test_an_interrupted_backfill_continues_where_it_was(engine: Engine) -> None:
 @pytest.mark.parametrize("change_first", [True, False])
 def test_a_change_and_the_batch_of_its_bill_wait_for_each_other(engine: Engine, change_first: bool) -> None:
     first, second = (CHANGES[0], None) if change_first else (None, CHANGES[0])
-    waiting = text(
-        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-    )
 
     def run(connection: object, statement: str | None) -> None:
         connection.execute(text(statement) if statement else BATCH, {"id": 7} if statement else {})
@@ -112,7 +109,7 @@ def test_a_change_and_the_batch_of_its_bill_wait_for_each_other(engine: Engine, 
 
         def is_waiting() -> bool:
             with engine.connect() as looking:
-                return bool(looking.execute(waiting).scalar_one())
+                return bool(looking.execute(text(LOCK_WAITS)).scalar_one())
 
         wait_for(is_waiting, "the second one to wait for the first")
         early.commit()

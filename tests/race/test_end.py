@@ -17,10 +17,10 @@ from app.services.jobs.heartbeat import beat
 from app.store.accounts import users
 from app.store.jobs import quota, requests
 from tests.conftest import World
+from tests.databases import LOCK_WAITS
 from tests.services.busy import account
 
 ROUNDS = 150
-WAITING = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
 
 
 @pytest.mark.proof
@@ -98,7 +98,7 @@ def test_a_job_that_payer_and_joiner_leave_at_once_ends(world: World) -> None:
         with world.uow.begin() as tx:  # the payer's cancel, held up before its commit
             users.lock(tx, payer)
             left = threads.submit(cancel, world.uow, job_id, account(world, joiner), world.policy, now=world.now)
-            wait_for(lambda: world.value(WAITING) == 1, "the joiner to wait for the payer's row")
+            wait_for(lambda: world.value(LOCK_WAITS) == 1, "the joiner to wait for the payer's row")
             quota.release(tx, job_id)
             requests.withdraw(tx, job_id, payer, now=world.now)
         left.result()

@@ -24,10 +24,10 @@ from app.store.analyses.inventories import FileRow
 from app.store.core.unit_of_work import Tx
 from app.store.operations import retention
 from tests.conftest import NOW, World
+from tests.databases import LOCK_WAITS
 
 ROUNDS = int(os.environ.get("PRUNE_ROUNDS", "6"))
 #: Somebody waits for a lock that is held.
-BLOCKED = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
 DAY = timedelta(days=1)
 
 
@@ -50,7 +50,9 @@ def held_open(world: World, drop: Callable[[Tx], object]) -> Iterator[Callable[[
 
         def beside(call: Callable[[], object]) -> Future[object]:
             begun.append(thread.submit(call))
-            wait_for(lambda: begun[0].done() or world.value(BLOCKED), "the call to wait for the batch, or to be over")
+            wait_for(
+                lambda: begun[0].done() or world.value(LOCK_WAITS), "the call to wait for the batch, or to be over"
+            )
             return begun[0]
 
         with world.uow.begin() as tx:

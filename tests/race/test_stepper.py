@@ -21,6 +21,7 @@ from app.store.analyses import analyses
 from app.store.core.unit_of_work import retried
 from app.store.jobs import messages, quota
 from tests.conftest import World
+from tests.databases import LOCK_WAITS
 from tests.race.conftest import Theatre
 from tests.race.footprints import Catalogue
 from tests.race.scenes import Scene
@@ -109,8 +110,7 @@ def test_who_waits_for_a_stranger_as_for_autovacuum_is_waited_for(tables: World,
     stranger.execute(text("LOCK TABLE left_side"))
 
     def leave() -> None:
-        waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'left_side'::regclass"
-        wait_for(lambda: tables.value(waiting) == 1, "a strand to wait")
+        wait_for(lambda: tables.value(LOCK_WAITS) == 1, "a strand to wait")
         stranger.close()
 
     seen: list[list[str]] = []

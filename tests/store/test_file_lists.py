@@ -21,6 +21,7 @@ from app.store.analyses.inventories import FileRow
 from app.store.results import results
 from app.store.results.results import TestFilter
 from tests.conftest import World
+from tests.databases import LOCK_WAITS
 
 FILES = 1_000
 Change = Callable[[list[FileRow]], list[FileRow]]
@@ -167,7 +168,7 @@ def test_of_two_who_store_the_same_lists_one_does(world: World, commits: bool) -
     with ThreadPoolExecutor(1) as pool, suppress(InterruptedError), world.uow.begin() as tx:
         file_lists.store(tx, list(lists(files, version)), version)
         other = pool.submit(save, world.uow, files, world.policy)
-        while not world.value("SELECT count(*) FROM pg_locks WHERE NOT granted"):
+        while not world.value(LOCK_WAITS):
             assert not other.done()
         if not commits:
             raise InterruptedError

@@ -22,6 +22,7 @@ from app.store.jobs import heartbeats, messages
 from app.store.jobs.messages import MessageRow
 from app.store.operations import queues
 from tests.conftest import World
+from tests.databases import LOCK_WAITS
 
 
 def publish(world: World, user: UUID | None, queue: str = "analysis_default") -> UUID:
@@ -169,7 +170,7 @@ def test_who_waits_for_a_message_and_has_it_sees_where_it_was_moved_meanwhile(wo
             messages.wake(tx, user, Service.ANALYSIS)
             tx.run(text("SELECT 1")).scalar_one()  # now the wake is sent
             later, deadline = thread.submit(lock), time.monotonic() + 10
-            while not world.value("SELECT count(*) FROM pg_locks WHERE locktype = 'transactionid' AND NOT granted"):
+            while not world.value(LOCK_WAITS):
                 assert time.monotonic() < deadline
                 time.sleep(0.01)
         found = later.result(timeout=10)

@@ -17,13 +17,12 @@ from app.services.accounts.forget import forget
 from app.services.specifications.model_gate import ModelGate
 from app.store.specifications import model_calls
 from tests.conftest import World
+from tests.databases import LOCK_WAITS
 
 ASKED = Tokens(800, 200)
 DAY = 40 * ASKED.total
 THREADS = 8
 USED_UP = Refused(Cap.SHARE_OF_DAY)
-WAITING = """
-    SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"""
 MakeGate = Callable[..., ModelGate]
 
 
@@ -173,7 +172,7 @@ def test_an_account_that_is_being_deleted_keeps_nobody_waiting(world: World, mak
         with world.uow.begin() as tx:
             tx.run(text("SELECT FROM users WHERE id = :id FOR UPDATE"), id=ann)
             entering = threads.submit(make_gate(ann).enter, ASKED)
-            wait_for(lambda: world.value(WAITING), "the call to wait for the account")
+            wait_for(lambda: world.value(LOCK_WAITS), "the call to wait for the account")
             assert isinstance(make_gate(bob).enter(ASKED), Entered)
             assert not entering.done()
             tx.run(text("DELETE FROM users WHERE id = :id"), id=ann)

@@ -25,6 +25,7 @@ from app.store.analyses import last_inventories, stored_objects
 from app.store.core.connections import make_engine
 from app.store.core.unit_of_work import UnitOfWork
 from tests.conftest import NOW, World
+from tests.databases import LOCK_WAITS
 
 DAY = timedelta(days=1)
 TEXTS = ("test_a", "café", "\x00", "\ud800", "\t\n", '"\\u0000"')
@@ -245,11 +246,7 @@ def test_a_job_that_stores_what_is_being_collected_waits_and_stores_it_again(wor
         assert len(digests) == 1
         job = Thread(target=known(world, objects, at=NOW + 2 * DAY).store, args=(MANY,))
         job.start()
-        wait_for(
-            lambda: world.value(
-                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-            )
-        )
+        wait_for(lambda: world.value(LOCK_WAITS))
         objects.delete(digests)
     job.join(60)
     assert not job.is_alive()

@@ -17,6 +17,7 @@ from tests.services.cells.killing import killed
 #: Each statement is in one of so many tests.
 STRIDE = 10
 BILLS = "SELECT job_id, count(*) AS bills FROM usage_events GROUP BY job_id"
+PREPARED = "SELECT gid FROM pg_prepared_xacts WHERE database = current_database()"
 
 
 def account(world: World) -> tuple[UUID, list[UUID]]:
@@ -52,7 +53,7 @@ class Travels:
         assert picture(home, self.user) == before
         assert {table for table, rows in picture(other, self.user).items() if rows} == set()
         assert broken(source) == broken(target) == []
-        assert source.rows("SELECT gid FROM pg_prepared_xacts") == []
+        assert source.rows(PREPARED) == target.rows(PREPARED) == []
         if moved:
             assert source.finish(self.delivery, self.user, [A_FILE]) is Outcome.STALE
             self.cells.reverse()

@@ -17,6 +17,7 @@ from app.domain.webhooks import LOG_LIVES
 from app.services.operations.keep_months import keep_months
 from app.services.operations.prune import prune
 from tests.conftest import World, raw_connection
+from tests.databases import LOCK_WAITS
 from tests.services.operations.doctoring import Doctor
 
 ADD = """
@@ -25,11 +26,14 @@ ADD = """
     RETURNING tableoid::regclass::text AS part"""
 PARTS = "SELECT part::text, begins, ends FROM partition_bounds('webhook_deliveries') ORDER BY begins NULLS LAST"
 BETWEEN = "SELECT count(*) FROM webhook_deliveries WHERE happened_at >= :begins AND happened_at < :ends"
-WAITING = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
 
-HELD = """
+HELD = (
+    """
     SELECT count(*) FROM pg_locks WHERE relation = 'webhook_deliveries_default'::regclass AND granted
-       AND mode = 'AccessExclusiveLock'"""
+       AND mode = 'AccessExclusiveLock'
+       AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"""
+    ""
+)
 
 
 @pytest.fixture
@@ -144,7 +148,7 @@ def test_who_uses_the_table_is_not_kept_waiting(world: World, hook: UUID) -> Non
         reader.execute(text("SELECT count(*) FROM webhook_deliveries"))
         with ThreadPoolExecutor(1) as thread:
             done = thread.submit(keep_months, world.uow, now=later)
-            wait_for(lambda: done.done() or world.value(WAITING), "the drop to wait for the reader")
+            wait_for(lambda: done.done() or world.value(LOCK_WAITS), "the drop to wait for the reader")
             add(world, hook, later)  # waits until it has given up
             assert done.result() is None
         reader.rollback()
@@ -160,7 +164,7 @@ def test_who_waits_to_drop_a_month_does_not_hold_the_part_that_others_may_need(w
         client.execute(text(ADD), {"hook": hook, "at": world.uow.now(), "rows": 1})
         with ThreadPoolExecutor(1) as thread:
             done = thread.submit(keep_months, world.uow, now=later)
-            wait_for(lambda: done.done() or world.value(WAITING), "the drop to wait for the client")
+            wait_for(lambda: done.done() or world.value(LOCK_WAITS), "the drop to wait for the client")
             held = world.value(HELD)
             client.commit()
             done.result()
