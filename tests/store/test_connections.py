@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 from collections.abc import Callable, Iterator
 
 import psycopg2
@@ -14,7 +15,7 @@ from psycopg2.extensions import TRANSACTION_STATUS_IDLE
 from sqlalchemy import Engine, text
 from sqlalchemy.exc import DBAPIError
 
-from app.store.core.connections import make_engine
+from app.store.core.connections import RENEWED_AT, SESSION_SECONDS, make_engine
 from app.store.core.deadlines import WatchedConnection, watched
 from app.store.core.unit_of_work import UnitOfWork
 from tests.conftest import World
@@ -112,6 +113,28 @@ def test_a_connection_lost_inside_of_a_transaction_says_so_and_is_replaced(world
     assert lost.value.connection_invalidated
     assert pid(one) != ended
     assert world.value(WRITTEN) == 0
+
+
+def test_an_old_session_is_renewed_alone_and_ends_at_the_server(world: World) -> None:
+    engine = make_engine(world.uow.engine.url.render_as_string(hide_password=False), pool_size=2)
+    uow, began = UnitOfWork(engine), time.monotonic()
+    with uow.begin() as young, uow.begin() as old:
+        kept, ended = (int(tx.run(PID).scalar_one()) for tx in (young, old))
+    records = [engine.raw_connection(), engine.raw_connection()]
+    due = [record.info[RENEWED_AT] for record in records]
+    assert all(began + SESSION_SECONDS / 2 <= at <= time.monotonic() + 1.5 * SESSION_SECONDS for at in due)
+    assert due[0] != due[1]
+    for record in records:
+        if record.get_backend_pid() == ended:  # type: ignore[attr-defined]
+            record.info[RENEWED_AT] = time.monotonic()
+        record.close()
+    with uow.begin() as a, uow.begin() as b:
+        now = {int(tx.run(PID).scalar_one()) for tx in (a, b)}
+    assert kept in now
+    assert ended not in now
+    while world.value("SELECT count(*) FROM pg_stat_activity WHERE pid = :pid", pid=ended):
+        pass
+    engine.dispose()
 
 
 @pytest.mark.parametrize("interruption", [KeyboardInterrupt, SystemExit, GeneratorExit, LookupError])

@@ -1,6 +1,6 @@
 """Connections of a pool.
 
-It neither hands out a connection that the server has closed, nor takes one back in a transaction.
+It neither hands out a connection that the server has closed, nor one that is old, nor takes one back in a transaction.
 
 Each transaction has the limits below.  A PostgreSQL session gets them when it begins.  A transaction pooler refuses or
 drops the settings of a session; there, every transaction begins with them.
@@ -8,7 +8,9 @@ drops the settings of a session; there, every transaction begins with them.
 
 from __future__ import annotations
 
+import random
 import select
+import time
 from collections.abc import Mapping
 from functools import partial
 from typing import Any, cast
@@ -17,7 +19,7 @@ import psycopg2
 from psycopg2.extensions import TRANSACTION_STATUS_IDLE
 from sqlalchemy import Engine, PoolProxiedConnection, create_engine, event
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import InvalidatePoolError
+from sqlalchemy.exc import DisconnectionError, InvalidatePoolError
 from sqlalchemy.pool import QueuePool
 
 from app import process_metrics
@@ -28,6 +30,11 @@ from app.store.core.deadlines import watched
 #: (docs/broker-hazards.md H4).
 LIMITS = {"lock_timeout": "10s", "idle_in_transaction_session_timeout": "5s", "TimeZone": "UTC"}
 _TO_SET = "fairlane_to_set"
+#: How long a session lives, half more or less, so that not all end at once.  A session keeps the plan of each statement
+#: that it has met and a description of each table: 1.5 MB when new, up to 10 MB later, and still more after an hour
+#: (docs/measurements.md, A soak).
+SESSION_SECONDS = 600.0
+RENEWED_AT = "fairlane_renewed_at"  # by time.monotonic()
 #: If a server vanished silently, a worker or a web thread must not wait for TCP's own two hours.
 _PATIENCE = {
     "connect_timeout": 5,
@@ -77,7 +84,9 @@ def make_engine(
     # below the event do_connect, which is meant for users of the engine
     engine.dialect.connect = _Connecting(engine.dialect.connect)  # type: ignore[method-assign]
     event.listen(engine, "connect", partial(_look, limits))
+    event.listen(engine, "connect", _set_life)
     event.listen(engine, "checkout", _refuse_closed)
+    event.listen(engine, "checkout", _refuse_old)
     event.listen(engine, "reset", _end_transaction)
     if is_replica:
         return engine
@@ -133,6 +142,16 @@ def _refuse_closed(connection: Any, _record: Any, _pooled: Any) -> None:
         closed = True
     if closed:
         raise InvalidatePoolError
+
+
+def _set_life(_connection: Any, record: Any) -> None:
+    record.info[RENEWED_AT] = time.monotonic() + SESSION_SECONDS * random.uniform(0.5, 1.5)  # noqa: S311
+
+
+def _refuse_old(_connection: Any, record: Any, _pooled: Any) -> None:
+    """Have the pool close an old session and open another in its place.  Raises: DisconnectionError."""
+    if time.monotonic() >= record.info[RENEWED_AT]:
+        raise DisconnectionError("this session has lived its time")
 
 
 def _end_transaction(connection: Any, _record: Any, _state: Any) -> None:
