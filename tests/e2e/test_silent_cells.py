@@ -1,4 +1,4 @@
-"""A cell whose host has vanished, before a real web: the accounts of the other cell get their answers."""
+"""A cell whose host has vanished or stands still, before a real web: the accounts of the other cell get their answers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
@@ -18,6 +18,8 @@ from durable_harness.postgres import PostgresServer
 from tests.e2e.test_cells import Operator
 from tests.web.serving import ask, serving
 
+#: A server that stands still is given up after this and four seconds.
+STATEMENT = {"STATEMENT_TIMEOUT": "2s"}
 #: Requests for the silent cell, and how many begin in a second: with five seconds for each, all threads would wait.
 REQUESTS, RATE = 240, 16.0
 #: Far below what they would wait for: 240 requests of five seconds in 32 threads.
@@ -26,7 +28,7 @@ NOBODY = {"Authorization": "Bearer fl_nobody"}
 
 
 class Line:
-    """Passes connections on to a server, until its host vanishes: then it takes them and says nothing."""
+    """Passes connections on to a server, until that falls silent."""
 
     def __init__(self, port: int) -> None:
         self._server, self._open = port, list[socket.socket]()
@@ -35,7 +37,12 @@ class Line:
         self._is_silent = False
         threading.Thread(target=self._accept, daemon=True).start()
 
+    def freeze(self) -> None:
+        """Say nothing on any connection, and keep them all, as a host does whose processes are stopped."""
+        self._is_silent = True
+
     def vanish(self) -> None:
+        """End the connections, and say nothing on new ones."""
         self._is_silent = True
         for one in self._open:
             with suppress(OSError):
@@ -55,14 +62,14 @@ class Line:
                     server = socket.create_connection(("127.0.0.1", self._server))
                     self._open.append(server)
                     for ends in ((taken, server), (server, taken)):
-                        threading.Thread(target=_pass_on, args=ends, daemon=True).start()
+                        threading.Thread(target=self._pass_on, args=ends, daemon=True).start()
 
-
-def _pass_on(source: socket.socket, target: socket.socket) -> None:
-    with suppress(OSError):
-        while data := source.recv(65536):
-            target.sendall(data)
-        target.shutdown(socket.SHUT_WR)
+    def _pass_on(self, source: socket.socket, target: socket.socket) -> None:
+        with suppress(OSError):
+            while data := source.recv(65536):
+                if not self._is_silent:
+                    target.sendall(data)
+            target.shutdown(socket.SHUT_WR)
 
 
 @contextmanager
@@ -87,16 +94,19 @@ def timed(port: int, headers: dict[str, str]) -> tuple[int, float]:
 
 
 @pytest.mark.proof
-def test_a_host_that_has_vanished_leaves_the_others_their_threads(tmp_path: Path) -> None:
+@pytest.mark.parametrize("fall_silent", [Line.vanish, Line.freeze])
+def test_a_host_that_falls_silent_leaves_the_others_their_threads(
+    tmp_path: Path, fall_silent: Callable[[Line], None]
+) -> None:
     with two_cells(tmp_path) as (operator, line):
         for cell in operator.cells:
             operator.run(cell, "migrate")
         here, there = (operator.token(cell, f"{cell}@example.org") for cell in ("eu1", "eu2"))
         made = operator.run("eu1", "token", "add", "eu1@example.org", "--json")
         unknown = {"Authorization": f"Bearer {json.loads(made)['token']}"}
-        with serving(operator.cells["eu1"], tmp_path, **operator.settings) as port:
+        with serving(operator.cells["eu1"], tmp_path, **operator.settings, **STATEMENT) as port:
             assert [timed(port, who)[0] for who in (here, there)] == [200, 200]
-            line.vanish()
+            fall_silent(line)
             with ThreadPoolExecutor(REQUESTS) as pool:
                 begun, silent, answers = time.monotonic(), [], []
                 while len(silent) < REQUESTS:

@@ -55,14 +55,17 @@ def make_engine(
     application_name: str = "fairlane",
     statement_seconds: float = 0,
     is_replica: bool = False,
+    has_to_answer: bool = False,
 ) -> Engine:
     """An engine that survives a restart of PostgreSQL, and gives up waiting for locks rather than hang.
 
     url: may have parameters of libpq, which hold; overflow: connections beyond the pool's size, which are closed after
     use; None: as many again; statement_seconds: time limit of a statement, 0 for none; is_replica: the primary can
-    answer instead.
+    answer instead; has_to_answer: a server that says nothing for longer than that limit is given up, as others wait for
+    the thread.
     """
     patience = _PATIENCE_WITH_REPLICA if is_replica else _PATIENCE
+    watches = is_replica or has_to_answer
     limits = LIMITS | {"statement_timeout": f"{statement_seconds * 1000:.0f}ms"}
     engine = create_engine(
         url,
@@ -77,7 +80,7 @@ def make_engine(
             # arguments would overrule the URL
             **{name: value for name, value in patience.items() if name not in make_url(url).query},
             "options": " ".join(f"-c {name}={value}" for name, value in limits.items()),
-            **({"connection_factory": watched(statement_seconds)} if is_replica else {}),
+            **({"connection_factory": watched(statement_seconds, is_replica=is_replica)} if watches else {}),
         },
     )
     pool = cast(QueuePool, engine.pool)

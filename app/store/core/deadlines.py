@@ -40,7 +40,7 @@ class AnswerWatch:
             with self._changing:
                 self._awaited[line] = time.monotonic() + seconds
                 if not self._is_watching:
-                    Thread(target=self._look, name="answers of a replica", daemon=True).start()
+                    Thread(target=self._look, name="answers of databases", daemon=True).start()
                     self._is_watching = True
             yield
         finally:
@@ -68,10 +68,12 @@ WATCH = AnswerWatch()
 class WatchedConnection(extensions.connection):
     """A connection that is given up when an answer is overdue.
 
-    answer_seconds: how long one may take; fetch_seconds: of a statement with a time limit of its own, None for no end.
+    answer_seconds: how long one may take; usual_seconds: what that is outside of `fetching`; fetch_seconds: of a
+    statement with a time limit of its own, None for no end.
     """
 
     answer_seconds: float | None = ANSWER_SECONDS
+    usual_seconds: float = ANSWER_SECONDS
     fetch_seconds: float | None = None
 
     def commit(self) -> None:
@@ -100,7 +102,7 @@ class WatchedConnection(extensions.connection):
         try:
             yield
         finally:
-            self.answer_seconds = ANSWER_SECONDS
+            self.answer_seconds = self.usual_seconds
 
 
 class WatchedCursor(extensions.cursor):
@@ -113,13 +115,19 @@ class WatchedCursor(extensions.cursor):
             super().execute(*given)
 
 
-def watched(statement_seconds: float) -> Callable[..., WatchedConnection]:
-    """Make connections to a server that has to answer in time.  statement_seconds: its limit, 0 for none."""
+def watched(statement_seconds: float, *, is_replica: bool = True) -> Callable[..., WatchedConnection]:
+    """Make connections to a server that has to answer in time.
+
+    statement_seconds: its limit, 0 for none; is_replica: the primary can answer instead, so a check and the end of a
+    transaction may take less than a statement.
+    """
+    longest = statement_seconds + ANSWER_SECONDS
 
     def connect(*given: Any, **named: Any) -> WatchedConnection:
         connection = WatchedConnection(*given, **named)
         connection.cursor_factory = WatchedCursor
-        connection.fetch_seconds = statement_seconds + ANSWER_SECONDS if statement_seconds else None
+        connection.fetch_seconds = longest if statement_seconds else None
+        connection.answer_seconds = connection.usual_seconds = ANSWER_SECONDS if is_replica else longest
         return connection
 
     return connect

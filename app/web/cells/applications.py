@@ -92,6 +92,7 @@ def _directory(settings: Settings) -> UnitOfWork:
             overflow=0,
             application_name="fairlane web",
             statement_seconds=settings.statement_timeout.total_seconds(),
+            has_to_answer=True,
         )
     )
 

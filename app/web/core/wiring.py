@@ -83,6 +83,7 @@ def wire(settings: Settings | None = None) -> WebWiring:
         overflow=0,
         application_name="fairlane web",
         statement_seconds=settings.statement_timeout.total_seconds(),
+        has_to_answer=settings.cell is not None,  # the accounts of the other cells wait for the thread
     )
     host_settings.note(engine, partial(digests, settings))
     replica = open_replica(settings, application_name="fairlane web reads", pool_size=POOL_SIZE)
