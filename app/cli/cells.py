@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 
 import click
 
+from app.cli.refusals import is_away, sentence
 from app.cli.wiring import actor, open_cells, show
+from app.errors import Problem
 from app.services.cells import cells, change_cell, register
+from app.services.cells.cells import Cells
+
+#: In the place of addresses: they are lines of standard input.
+READ = "-"
 
 
 @click.group()
@@ -42,17 +49,54 @@ def adopt(name: str) -> None:
 
 
 @cell.command("move")
-@click.argument("email")
-@click.option("--to", "to", required=True, metavar="CELL", help="Where the account is to live.")
-@click.option("--json", "as_json", is_flag=True)
-def move_account(email: str, to: str, *, as_json: bool) -> None:
-    """Move the account of EMAIL with all that it has, while it works; its running jobs begin again there."""
-    moved = change_cell.change_cell(open_cells(publishes=True), email, to, actor=actor())
-    show(asdict(moved), as_json=as_json)
+@click.argument("emails", metavar="EMAIL...", nargs=-1, required=True)
+@click.option("--to", "to", required=True, metavar="CELL", help="Where the accounts are to live.")
+@click.option("--json", "as_json", is_flag=True, help="A JSON object; for several accounts, one on each line.")
+def move_accounts(emails: tuple[str, ...], to: str, *, as_json: bool) -> None:
+    """Move the accounts of EMAIL... with all that they have, while they work; their running jobs begin again there.
+
+    They move one after the other.  A lone - reads addresses from standard input, one a line, and moves each as it
+    comes.  Exit code 1 if one was not moved; the others are.
+    """
+    if READ in emails and len(emails) > 1:
+        raise click.UsageError(f"{READ} reads addresses from standard input, and stands alone")
+    known = open_cells(publishes=True)
+    known.uow_of(to)
+    if len(emails) > 1 or READ in emails:
+        _move_each(known, _read() if READ in emails else emails, to, as_json=as_json)
+        return
+    show(asdict(change_cell.change_cell(known, emails[0], to, actor=actor())), as_json=as_json)
+
+
+def _read() -> Iterator[str]:
+    """Addresses as they come; what is no text becomes an address that nobody has."""
+    with click.open_file(READ, encoding="utf-8-sig", errors="replace") as lines:
+        for line in lines:
+            if email := line.replace("\0", "\N{REPLACEMENT CHARACTER}").strip():
+                yield email
+
+
+def _move_each(known: Cells, emails: Iterable[str], to: str, *, as_json: bool) -> None:
+    all_moved = True
+    for email in emails:
+        try:
+            moved = change_cell.change_cell(known, email, to, actor=actor())
+        except Exception as error:
+            said = error.detail if isinstance(error, Problem) else sentence(error)
+            if said is None or is_away(error):
+                click.echo(f"fairlane: {email} was about to move; the accounts after it were not tried", err=True)
+                raise
+            click.echo(f"fairlane: {email}: {said}", err=True)
+            all_moved = False
+        else:
+            told = f"{email} lives in {to}; it waited for {moved.pause_seconds:.3f} s"
+            click.echo(json.dumps({"email": email} | asdict(moved)) if as_json else told)
+    if not all_moved:
+        raise SystemExit(1)
 
 
 @cell.command()
 def settle() -> None:
     """End the moves whose process died: each account lives in one cell, with everything."""
-    for place in change_cell.settle_left(open_cells(publishes=True), actor=actor()):
+    for place in change_cell.settle_left(open_cells(), actor=actor()):
         click.echo(f"{place.user_id} lives in {place.cell}")
