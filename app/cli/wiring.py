@@ -15,7 +15,6 @@ from typing import Any
 import click
 from sqlalchemy import Engine
 from sqlalchemy.engine import make_url
-from testlist.version import PARSER_VERSION
 
 from app import embedded, home
 from app.adapters.cell_databases import cells_of
@@ -128,6 +127,9 @@ def actor() -> str:
 
 def policy() -> Policy:
     """The current policy."""
+    # most commands need no policy, and this loads the languages of the engine
+    from testlist.version import PARSER_VERSION  # noqa: PLC0415
+
     return Policy.of(load(), PARSER_VERSION)
 
 

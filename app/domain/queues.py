@@ -19,6 +19,11 @@ class Service(StrEnum):
         """The event type under which a finished job of this service is billed."""
         return EventType(self.value)
 
+    @property
+    def task(self) -> str:
+        """The name of the Celery task that does a job of this service."""
+        return "tasks.analysis.analyse" if self is Service.ANALYSIS else "tasks.specification.specify"
+
 
 SUFFIXES = ("priority", "default", "scheduled")
 #: The queues of jobs.

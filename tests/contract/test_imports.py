@@ -61,3 +61,9 @@ def test_the_broker_knows_neither_the_service_nor_django_nor_a_client_of_redis()
 def test_the_engine_knows_neither_the_service_nor_celery_nor_a_database() -> None:
     loaded = modules_after("import testlist, testlist.engine, testlist.reports.listing")
     assert not loaded & {"app", "celery", "kombu", "flask", "sqlalchemy", "psycopg2", "celery_durable"}
+
+
+def test_a_command_about_cells_loads_neither_the_web_nor_the_engine() -> None:
+    """Celery is loaded when a move begins, which publishes."""
+    loaded = modules_after("import app.cli.cells")
+    assert not loaded & {"flask", "testlist", "tree_sitter", "celery", "kombu"}

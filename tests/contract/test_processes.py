@@ -13,7 +13,6 @@ import yaml
 
 from app.domain.plans import Tier
 from app.domain.queues import ALL_QUEUES, MAINTENANCE, Service, select_queue
-from app.services.analyses.submission import ANALYSE
 from app.settings import Settings, load
 from tests.contract.conftest import ROOT
 
@@ -95,7 +94,7 @@ def test_celery_uses_our_transport_on_the_services_database_with_the_services_le
 
 
 def test_every_published_and_every_scheduled_task_exists(celery: dict[str, Any]) -> None:
-    published = {ANALYSE, *(task for task, _, _ in celery["beat"].values())}
+    published = {*(service.task for service in Service), *(task for task, _, _ in celery["beat"].values())}
     assert published <= set(celery["tasks"])
     assert all(name.startswith("tasks.") for name in celery["tasks"])
 

@@ -14,7 +14,7 @@ from app.domain.schedule import MAX_FAILURES, is_due
 from app.errors import Problem
 from app.services.analyses.ask_hosts import ask_hosts
 from app.services.analyses.judge import look_again
-from app.services.analyses.submission import ANALYSE, Wanted, arguments_of
+from app.services.analyses.submission import Wanted, arguments_of
 from app.services.jobs.note_accepts import Accepted, note_accepts
 from app.services.policy import Policy
 from app.store.analyses import analyses
@@ -124,7 +124,7 @@ def _one(
 
 def _message(job_id: UUID, queue: str, codebase: Codebase, commit: str) -> JobMessage:
     arguments, key = arguments_of(codebase, commit, None), codebase.repository.unique_key(commit)
-    return JobMessage(job_id, ANALYSE, queue, arguments, unique_key=key)
+    return JobMessage(job_id, Service.ANALYSIS.task, queue, arguments, unique_key=key)
 
 
 def _enqueue(uow: UnitOfWork, codebase: Codebase, wanted: Wanted, policy: Policy, *, now: datetime) -> str:

@@ -13,8 +13,6 @@ from app.services.policy import Policy
 from app.store.accounts.users import Payer
 from app.store.repositories.codebases import Codebase
 
-ANALYSE = "tasks.analysis.analyse"
-
 ANALYSIS = Service.ANALYSIS.event_type
 
 
@@ -49,10 +47,10 @@ def submission_of(
 ) -> AnalysisSubmission:
     """Compose the user's submission.  account: its row is locked."""
     commit = wanted.commit
-    arguments = arguments_of(codebase, commit, account.user_id)
+    arguments, service = arguments_of(codebase, commit, account.user_id), Service.ANALYSIS
     key = codebase.repository.unique_key(commit)
     return AnalysisSubmission(
-        Service.ANALYSIS, account, codebase, commit, wanted.ref, ANALYSE, arguments, key, policy, now, wanted
+        service, account, codebase, commit, wanted.ref, service.task, arguments, key, policy, now, wanted
     )
 
 

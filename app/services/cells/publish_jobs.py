@@ -7,9 +7,7 @@ from datetime import timedelta
 from uuid import UUID
 
 from app.domain.queues import Service
-from app.services.analyses.submission import ANALYSE
 from app.services.cells.account_busy import AccountBusy
-from app.services.specifications.submit_specification import SPECIFY
 from app.store.cells.departures import UnfinishedRow
 from app.store.core.unit_of_work import AlreadyQueuedError, JobMessage, Tx
 from app.store.jobs import events, messages
@@ -37,14 +35,14 @@ def publish_jobs(tx: Tx, user_id: UUID, jobs: Sequence[UnfinishedRow]) -> None:
 
 
 def _message(job: UnfinishedRow, user_id: UUID, most_ready: int | None) -> JobMessage:
-    is_analysis = job.service == Service.ANALYSIS
+    service = Service(job.service)
     address = {"host": job.host, "owner": job.owner, "name": job.name, "commit": job.commit_sha}
     waits = job.delay_seconds if job.delay_reason in _TIMED else None
     return JobMessage(
         job_id=job.job_id,
-        task=ANALYSE if is_analysis else SPECIFY,
+        task=service.task,
         queue=job.queue,
-        kwargs={**(address if is_analysis else {}), "user_id": str(user_id)},
+        kwargs={**(address if service is Service.ANALYSIS else {}), "user_id": str(user_id)},
         user_id=user_id,
         unique_key=job.unique_key,
         step=job.step,

@@ -35,7 +35,6 @@ from app.store.repositories import codebases
 from app.store.specifications import spec_documents
 from app.store.specifications.spec_documents import NewestRow
 
-SPECIFY = "tasks.specification.specify"
 SPECVIEW = Service.SPECVIEW.event_type
 
 
@@ -192,7 +191,7 @@ def _enqueue(
         raise NotFound("No such job")
     seen = admit.check(tx, account, SPECVIEW, policy, units=units, now=now)
     submission = Submission(
-        Service.SPECVIEW, account, codebase, accepted.commit_sha, accepted.ref, SPECIFY,
+        Service.SPECVIEW, account, codebase, accepted.commit_sha, accepted.ref, Service.SPECVIEW.task,
         {"user_id": str(account.user_id)}, unique_key, policy, now,
     )  # fmt: skip
     request = submission.request(uuid4(), "payer")
