@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 from uuid import UUID
 
+import psycopg2
 from sqlalchemy import Engine
 
 #: The lock goes with the session, so with the process, however that ends.
 _TRY = "SELECT pg_try_advisory_lock(hashtextextended('fairlane move ' || %s, 0))"
+_LET_GO = "SELECT pg_advisory_unlock(hashtextextended('fairlane move ' || %s, 0))"
 
 
 @contextmanager
@@ -20,12 +22,24 @@ def only_one(directory: Engine, user_id: UUID) -> Iterator[bool]:
     directory: reached without a transaction pooler, as the lock is of a session.  Raises: SQLAlchemyError.
     """
     with directory.connect() as opened:
+        connection: Any = opened.connection.driver_connection
         try:
-            connection: Any = opened.connection.driver_connection
             connection.autocommit = True
-            with connection.cursor() as cursor:
-                cursor.execute(_TRY, (str(user_id),))
-                [is_ours] = cursor.fetchone()
-            yield bool(is_ours)
-        finally:
-            opened.invalidate()  # it holds the lock, and nobody else should get it
+            is_ours = _run(connection, _TRY, user_id)
+            yield is_ours
+        except BaseException:
+            opened.invalidate()  # it may hold the lock, and nobody else should get it
+            raise
+        # kept for the next account: a new session costs the directory more than all that a move asks of it
+        with suppress(psycopg2.Error):
+            if is_ours:
+                _run(connection, _LET_GO, user_id)
+            connection.autocommit = False
+            return
+        opened.invalidate()
+
+
+def _run(connection: Any, statement: str, user_id: UUID) -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, (str(user_id),))
+        return bool(cursor.fetchone()[0])

@@ -172,3 +172,26 @@ def begin(cells: Cells, email: str) -> None:
 
 def died(*_: object, **__: object) -> None:
     raise OperationalError("a connection", {}, Exception("lost"))
+
+
+def test_who_moved_an_account_lets_it_go_and_keeps_the_session(cells: Cells) -> None:
+    user_id, _ = person(cells)
+    engine, seen = cells.directory.engine, list[int]()
+    for _ in range(2):
+        with movers.only_one(engine, user_id) as is_ours, engine.connect() as other:
+            assert is_ours
+            held = "SELECT pid FROM pg_locks JOIN pg_database d ON d.oid = database WHERE locktype = 'advisory'"
+            seen += other.exec_driver_sql(f"{held} AND datname = current_database()").scalars()
+    assert len(set(seen)) == 1
+    assert len(seen) == 2
+
+
+def test_a_directory_that_went_away_during_a_move_does_not_undo_it(cells: Cells) -> None:
+    user_id, _ = person(cells)
+    engine = cells.directory.engine
+    with movers.only_one(engine, user_id) as is_ours, engine.connect() as other:
+        assert is_ours
+        held = "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid"
+        other.exec_driver_sql(f"{held} FROM pg_database WHERE datname = current_database())").scalars()
+    with movers.only_one(engine, user_id) as is_ours:
+        assert is_ours

@@ -13,7 +13,9 @@ from uuid import UUID
 import psycopg2
 import pytest
 from click.testing import CliRunner, Result
+from sqlalchemy import event
 from sqlalchemy.exc import OperationalError
+from sqlalchemy.pool import Pool
 
 from app.cli import main
 from app.services.cells import change_cell
@@ -85,6 +87,23 @@ def test_addresses_are_read_from_standard_input(two: Two) -> None:
     assert [line.partition(";")[0] for line in done.stdout.splitlines()] == [f"{ann} lives in b", f"{bob} lives in b"]
     assert two.moved([ann, bob]) == [ann, bob]
     assert two.move("-", said="").exit_code == 0
+
+
+def test_a_further_account_opens_no_further_connection(two: Two) -> None:
+    """A session that begins costs its server as much as the statements of a move."""
+    emails, opened, seen = two.people(7), list[object](), list[int]()
+
+    def note(*connected: object) -> None:
+        opened.append(connected)
+
+    event.listen(Pool, "connect", note)
+    try:
+        for some in (emails[:2], emails[2:]):
+            assert two.move(*some).exit_code == 0
+            seen.append(len(opened))
+    finally:
+        event.remove(Pool, "connect", note)
+    assert seen == [seen[0], 2 * seen[0]]
 
 
 def test_what_is_no_text_is_nobodys_address(two: Two) -> None:
