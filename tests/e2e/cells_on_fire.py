@@ -135,7 +135,8 @@ class Cells:
         }
         env |= {"FAIRLANE_HOME": str(folder / "home"), "PYTHONWARNINGS": "ignore"}
         argv = ["nice", "-n", nice, sys.executable, "-m", "app.cli", *arguments]
-        return subprocess.Popen(argv, cwd=ROOT, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        pipe = subprocess.PIPE
+        return subprocess.Popen(argv, cwd=ROOT, env=env, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
 
     def homes(self) -> dict[UUID, list[str]]:
         """Person -> the cells that have an account for them."""

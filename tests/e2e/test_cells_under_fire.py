@@ -1,14 +1,13 @@
 """Accounts move between cells under fire: nodes and movers are killed, and nothing is lost, billed twice or above a limit.
 
-CELLS servers (2 in the suite), CELL_USERS users (16), CELL_MOVES moves (6), of which a third are killed; `make prove-cells`
+CELLS servers (2 in the suite), CELL_USERS users (16), CELL_MOVES moves (6), of which some are killed; `make prove-cells`
 does 4, 1,000 and 200.  CELL_SEED repeats a run's choices.  With CELL_RESTS=1 no account moves for as long after each ten
-moves, so that accepts with and without moves are measured in one run.  CELL_NICE: of the movers, as a mover takes a
-second of a processor to start, which in service is another machine's.
+moves, so that accepts with and without moves are measured in one run.  CELL_NICE: of the movers.  CELL_EVERY: seconds
+from the begin of a move to that of the next, 1.0 as it was when each mover was a process of its own; 0 for no pause.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import subprocess
@@ -26,6 +25,7 @@ from app.services.operations.audit import HOLDS, audit
 from tests.e2e import fire_checks
 from tests.e2e.cells_on_fire import Cells, Clients, Owner
 from tests.e2e.fire import Fire
+from tests.e2e.movers import Movers
 from tests.e2e.test_limits_under_fire import TIMES
 from tests.nodes import Nodes
 from tests.race.invariants import broken
@@ -39,8 +39,9 @@ NODES, PAUSE, STOP = int(os.environ.get("CELL_NODES", "1")), float(os.environ.ge
 IN_A_ROW, RESTS = 10, os.environ.get("CELL_RESTS") == "1"
 NICE = os.environ.get("CELL_NICE", "0")
 SEED = int(os.environ.get("CELL_SEED", random.randrange(2**32)))
-#: Of the movers, how many are killed, and after how many seconds at most.
-KILLED, KILLED_AFTER = 0.33, float(os.environ.get("CELL_KILLED_AFTER", "4"))
+EVERY = float(os.environ.get("CELL_EVERY", "1.0"))
+#: In how many moves a mover is to be killed, and after how many seconds at most; a move takes some 0.2 s.
+KILLED, KILLED_AFTER = 0.33, float(os.environ.get("CELL_KILLED_AFTER", "0.5"))
 #: A worker whose account has moved away writes nothing any more; what a move writes has no lease.
 STRAY = "SELECT wrote, job_id, lease, at FROM fire_writes WHERE held IS NOT TRUE AND lease <> ''"
 BILLS = "SELECT job_id::text AS job_id FROM usage_events"
@@ -81,14 +82,15 @@ def test_accounts_move_while_they_work_and_lose_nothing(tmp_path: Path) -> None:
     def fire(nodes: Nodes) -> Fire:
         return Fire(nodes, random.Random(dice.random()), NODES, 2, PAUSE, STOP, TIMES)
 
-    with Cells.of(COUNT, tmp_path, fire) as cells:
+    with Cells.of(COUNT, tmp_path, fire) as cells, Movers.of(cells, tmp_path, NICE) as movers:
         owners = cells.owners(USERS)
         wait_for(lambda: all(cell.fire.ready() for cell in cells.cells.values()), "the nodes")
         clients = Clients(cells, owners)
         clients.begin(THREADS, SEED)
         wait_for(lambda: sum(len(owner.jobs) for owner in owners) > 2 * USERS, "work")
         chosen = dice.choices(owners, k=MOVES)
-        rows = [row(cells, chosen[at : at + IN_A_ROW], dice, tmp_path) for at in range(0, MOVES, IN_A_ROW)]
+        rows = [row(movers, chosen[at : at + IN_A_ROW], dice) for at in range(0, MOVES, IN_A_ROW)]
+        print(f"{movers.started} movers were started")
         for cell in cells.cells.values():
             cell.fire.cease()
         clients.stop()
@@ -98,11 +100,14 @@ def test_accounts_move_while_they_work_and_lose_nothing(tmp_path: Path) -> None:
         judge(cells, owners, rows)
 
 
-def row(cells: Cells, owners: list[Owner], dice: random.Random, folder: Path) -> Row:
+def row(movers: Movers, owners: list[Owner], dice: random.Random) -> Row:
     """Move accounts, and settle what was killed, as the sweep does; rest for as long, if asked."""
-    begun = time.monotonic()
-    moves = [moved(cells, owner, dice, folder) for owner in owners]
-    settled = done(cells.fairlane("cell", "settle", folder=folder))
+    cells, begun, moves = movers.cells, time.monotonic(), list[Move]()
+    for owner in owners:
+        due = time.monotonic() + EVERY
+        moves.append(moved(movers, owner, dice))
+        until(lambda: False, due, cells)
+    settled = done(cells.fairlane("cell", "settle", folder=movers.folder))
     ended = time.monotonic()
     return Row(moves, settled, begun, ended, until(lambda: not RESTS, 2 * ended - begun, cells))
 
@@ -116,23 +121,20 @@ def until(is_over: Callable[[], bool], due: float, cells: Cells) -> float:
     return time.monotonic()
 
 
-def moved(cells: Cells, owner: Owner, dice: random.Random, folder: Path) -> Move:
-    """Move an account in a process of its own, which may be killed."""
-    [home, *_] = cells.noted()[owner.user_id]
-    to = dice.choice([name for name in cells.cells if name != home])
-    process = cells.fairlane("cell", "move", owner.email, "--to", to, "--json", folder=folder, nice=NICE)
+def moved(movers: Movers, owner: Owner, dice: random.Random) -> Move:
+    """Move an account by the mover of a cell, which may be killed, and is then started again for the next."""
+    [home, *_] = movers.cells.noted()[owner.user_id]
+    to = dice.choice([name for name in movers.cells.cells if name != home])
+    mover = movers.to(to)
+    mover.tell(owner.email)
     due = time.monotonic() + (dice.uniform(0, KILLED_AFTER) if dice.random() < KILLED else 60.0)
-    until(lambda: process.poll() is not None, due, cells)
-    was_killed = process.poll() is None
-    if was_killed:
-        process.kill()
-    said, complained = process.communicate()
-    if was_killed:
+    until(lambda: mover.has_said, due, movers.cells)
+    if not mover.has_said:
+        mover.end()
+        movers.to(to)
         return Move(owner, "killed", 0.0)
-    if process.returncode == 0:
-        return Move(owner, "moved", float(json.loads(said)["pause_seconds"]))
-    assert "Traceback" not in complained, complained
-    return Move(owner, f"refused: {complained.strip()[:200]}", 0.0)
+    answer = mover.answer()
+    return Move(owner, f"refused: {answer[:200]}", 0.0) if isinstance(answer, str) else Move(owner, "moved", answer)
 
 
 def done(process: subprocess.Popen[str]) -> list[str]:
