@@ -29,10 +29,12 @@ SIGNED_UP = "soak-new-"
 _PLANS = text("""
     UPDATE subscription_plans
        SET retention_days = :days, analyses_per_period = NULL, spec_units_per_period = NULL""")
-# A payer may leave a job to those who joined it, who pay nothing.
+# A payer may leave a job to those who joined it, who pay nothing, and may come back, and pays again.
 _ENDED = text("""
     SELECT e.job_id, e.event::text AS event,
-           EXISTS (SELECT FROM job_events f WHERE f.job_id = e.job_id AND f.event = 'payer_left') AS is_free,
+           coalesce((SELECT f.event = 'payer_left' FROM job_events f
+                      WHERE f.job_id = e.job_id AND f.event IN ('payer_left', 'payer_came_back')
+                      ORDER BY f.id DESC LIMIT 1), false) AS is_free,
            extract(epoch FROM e.at - (SELECT min(at) FROM job_events f WHERE f.job_id = e.job_id)) AS seconds
       FROM job_events e
      WHERE e.job_id = ANY (CAST(:ids AS uuid[])) AND e.event IN ('completed', 'failed', 'cancelled')""")
