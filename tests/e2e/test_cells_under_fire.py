@@ -2,8 +2,9 @@
 
 CELLS servers (2 in the suite), CELL_USERS users (16), CELL_MOVES moves (6), of which some are killed; `make prove-cells`
 does 4, 1,000 and 200.  CELL_SEED repeats a run's choices.  With CELL_RESTS=1 no account moves for as long after each ten
-moves, so that accepts with and without moves are measured in one run.  CELL_NICE: of the movers.  CELL_EVERY: seconds
-from the begin of a move to that of the next, 1.0 as it was when each mover was a process of its own; 0 for no pause.
+moves, so that accepts with and without moves are measured in one run.  CELL_NICE: of the movers and of who settles.
+CELL_EVERY: seconds from the begin of a move to that of the next, 1.0 as it was when each mover was a process of its own;
+0 for no pause.
 """
 
 from __future__ import annotations
@@ -107,7 +108,7 @@ def row(movers: Movers, owners: list[Owner], dice: random.Random) -> Row:
         due = time.monotonic() + EVERY
         moves.append(moved(movers, owner, dice))
         until(lambda: False, due, cells)
-    settled = done(cells.fairlane("cell", "settle", folder=movers.folder))
+    settled = done(cells.fairlane("cell", "settle", folder=movers.folder, nice=movers.nice))
     ended = time.monotonic()
     return Row(moves, settled, begun, ended, until(lambda: not RESTS, 2 * ended - begun, cells))
 
