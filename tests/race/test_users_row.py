@@ -14,8 +14,8 @@ from app.store.analyses import accept_lookup
 from app.store.core.unit_of_work import Tx, UnitOfWork
 from app.store.jobs import messages
 from tests.conftest import World
+from tests.databases import LOCK_WAITS
 from tests.nodes import wait_for
-from tests.race.test_end import WAITING
 
 REFER = text("""
     INSERT INTO sessions (id_hash, user_id, created_at, expires_at)
@@ -81,7 +81,7 @@ def test_a_deletion_waits_for_a_row_that_is_being_inserted_and_lets_no_further_o
         with world.uow.begin() as signing_in:
             signing_in.run(REFER, hash=b"first", user_id=user)
             deleting = threads.submit(delete, world, user)
-            wait_for(lambda: world.value(WAITING) == 1, "the deletion to wait for the insert")
+            wait_for(lambda: world.value(LOCK_WAITS) == 1, "the deletion to wait for the insert")
         assert deleting.result() == 1
         with pytest.raises(IntegrityError):
             refer(world, user)
@@ -94,7 +94,7 @@ def test_a_row_that_refers_to_a_user_waits_for_their_deletion_and_is_refused(wor
         with world.uow.begin() as tx:
             assert users.lock_to_delete(tx, user)
             inserted = threads.submit(refer, world, user)
-            wait_for(lambda: world.value(WAITING) == 1, "the insert to wait for the deletion")
+            wait_for(lambda: world.value(LOCK_WAITS) == 1, "the insert to wait for the deletion")
             tx.run(text("DELETE FROM user_subscriptions WHERE user_id = :id"), id=user)
             tx.run(text("DELETE FROM users WHERE id = :id"), id=user)
         with pytest.raises(IntegrityError):
