@@ -12,6 +12,7 @@ import psycopg2
 import pytest
 from durable_harness.postgres import PostgresServer
 from durable_harness.proxy import Proxy
+from durable_harness.standby import query
 from psycopg2.extensions import TRANSACTION_STATUS_IDLE
 from sqlalchemy import Engine, text
 from sqlalchemy.exc import DBAPIError
@@ -304,3 +305,32 @@ def test_a_replica_that_falls_silent_when_psycopg2_ends_a_transaction_is_given_u
         never.cancel()
         proxy.thaw()
         proxy.close()
+
+
+@pytest.mark.proof
+def test_a_commit_that_waits_for_a_standby_is_waited_for_however_long_it_takes() -> None:
+    """Given up, it would be made all the same, and its session would go on waiting beside the one in its place."""
+    with contextlib.ExitStack() as stack:
+        thread = stack.enter_context(ThreadPoolExecutor(1))
+        server = PostgresServer(synchronous_standby_names="away")
+        stack.callback(server.remove)
+        server.start()
+        engine = make_engine(server.url().replace("postgresql:", "postgresql+psycopg2:"), has_to_answer=True)
+        stack.callback(engine.dispose)
+        uow = UnitOfWork(engine)
+
+        def write() -> None:
+            with uow.begin() as tx:
+                tx.run(text("CREATE TABLE written ()"))
+
+        written = thread.submit(write)
+        waiting = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'SyncRep'"
+        while not query(server, waiting):
+            assert not written.done()
+        with pytest.raises(DBAPIError), uow.once() as tx:  # it began later, and is given up
+            tx.run(text("SELECT pg_sleep(60)"))
+        assert not written.done()
+        query(server, "ALTER SYSTEM SET synchronous_standby_names = ''")
+        query(server, "SELECT pg_reload_conf()")
+        written.result(timeout=30)
+        assert query(server, "SELECT 1 FROM pg_tables WHERE tablename = 'written'")
