@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 import click
 
-from app.cli.refusals import is_away, sentence
+from app.cli.refusals import is_busy, sentence
 from app.cli.wiring import actor, open_cells, show
 from app.errors import Problem
 from app.services.cells import cells, change_cell, register
@@ -48,8 +48,13 @@ def adopt(name: str) -> None:
         raise SystemExit(1)
 
 
+def _as_text(_context: object, _parameter: object, given: tuple[str, ...]) -> tuple[str, ...]:
+    """Bytes that are no text come as surrogates, which no database takes."""
+    return tuple(email.encode(errors="replace").decode() for email in given)
+
+
 @cell.command("move")
-@click.argument("emails", metavar="EMAIL...", nargs=-1, required=True)
+@click.argument("emails", metavar="EMAIL...", nargs=-1, required=True, callback=_as_text)
 @click.option("--to", "to", required=True, metavar="CELL", help="Where the accounts are to live.")
 @click.option("--json", "as_json", is_flag=True, help="A JSON object; for several accounts, one on each line.")
 def move_accounts(emails: tuple[str, ...], to: str, *, as_json: bool) -> None:
@@ -82,10 +87,11 @@ def _move_each(known: Cells, emails: Iterable[str], to: str, *, as_json: bool) -
         try:
             moved = change_cell.change_cell(known, email, to, actor=actor())
         except Exception as error:
-            said = error.detail if isinstance(error, Problem) else sentence(error)
-            if said is None or is_away(error):
+            # the next account would be left half-way, too, where a database is away, read-only or full
+            if not isinstance(error, Problem) and not is_busy(error):
                 click.echo(f"fairlane: {email} was about to move; the accounts after it were not tried", err=True)
                 raise
+            said = error.detail if isinstance(error, Problem) else sentence(error)
             click.echo(f"fairlane: {email}: {said}", err=True)
             all_moved = False
         else:

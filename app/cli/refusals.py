@@ -12,6 +12,8 @@ _MIGRATE = "run `fairlane migrate`, with the release that the service runs"
 #: It is stopped, has crashed or starts, or has no connection left.
 _OF_THE_SERVER = {"57P01", "57P02", "57P03", "53300"}
 _AWAY = "the database does not answer"
+#: Somebody else holds what a statement needs, or it took too long.
+_BUSY = {"55P03", "57014", "40001", "40P01"}
 #: SQLSTATE, or its class -> the message.  Other errors are our defects, and keep their traceback.
 _SAID = {
     "42P01": f"the database lacks tables that this release needs: {_MIGRATE}",
@@ -53,6 +55,11 @@ def is_away(error: BaseException) -> bool:
         and (one.pgcode is None or one.pgcode.startswith("08") or one.pgcode in _OF_THE_SERVER)
         for one in _causes(error)
     )
+
+
+def is_busy(error: BaseException) -> bool:
+    """Whether the database refuses this statement, and may take the next one."""
+    return any(isinstance(one, psycopg2.Error) and one.pgcode in _BUSY for one in _causes(error))
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

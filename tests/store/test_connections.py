@@ -6,11 +6,13 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import psycopg2
 import pytest
 from durable_harness.postgres import PostgresServer
 from durable_harness.proxy import Proxy
+from durable_harness.standby import query
 from psycopg2.extensions import TRANSACTION_STATUS_IDLE
 from sqlalchemy import Engine, text
 from sqlalchemy.exc import DBAPIError
@@ -19,6 +21,7 @@ from app.store.core.connections import RENEWED_AT, SESSION_SECONDS, make_engine
 from app.store.core.deadlines import WatchedConnection, watched
 from app.store.core.unit_of_work import UnitOfWork
 from tests.conftest import World
+from tests.databases import Databases, run_sql
 from tests.tiers import few
 
 PID = text("SELECT pg_backend_pid()")
@@ -137,6 +140,66 @@ def test_an_old_session_is_renewed_alone_and_ends_at_the_server(world: World) ->
     engine.dispose()
 
 
+@pytest.mark.parametrize("limit", [0, 2], ids=["takes no sessions", "has no place beside those that are kept"])
+def test_an_old_session_goes_on_while_the_server_begins_no_other(databases: Databases, limit: int) -> None:
+    """Others may have taken all of its places, and a session that has just ended holds its own for a moment."""
+    with databases.new() as url:
+        engine = make_engine(url, pool_size=2, overflow=0)
+        uow = UnitOfWork(engine)
+        before = two(uow)
+        name = engine.url.database
+        run_sql(databases.server.admin_url, f"ALTER DATABASE {name} CONNECTION LIMIT {limit}")
+        for _ in range(30):
+            age(engine, before)
+            assert two(uow) == before
+        run_sql(databases.server.admin_url, f"ALTER DATABASE {name} CONNECTION LIMIT -1")
+        assert two(uow) == before  # it is not asked again at once
+        age(engine, before)
+        assert not two(uow) & before
+        engine.dispose()
+
+
+def test_one_session_of_a_process_is_renewed_at_a_time(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of them may be old at once, after a quiet hour, and the server has few places."""
+    engine = make_engine(world.uow.engine.url.render_as_string(hide_password=False), pool_size=2)
+    uow, opened, go_on = UnitOfWork(engine), threading.Event(), threading.Event()
+    before, connect = two(uow), psycopg2.connect
+
+    def slowly(*given: object, **named: object) -> object:
+        opened.set()
+        assert go_on.wait(30)
+        return connect(*given, **named)
+
+    age(engine, before)
+    with monkeypatch.context() as patch, ThreadPoolExecutor(1) as thread:
+        patch.setattr(psycopg2, "connect", slowly)
+        renewed = thread.submit(pid, uow)
+        try:
+            assert opened.wait(30)
+            kept = pid(uow)  # the other one
+        finally:
+            go_on.set()
+        assert renewed.result() not in before
+    assert kept in before
+    assert not two(uow) & before
+    engine.dispose()
+
+
+def two(uow: UnitOfWork) -> set[int]:
+    with uow.begin() as a, uow.begin() as b:
+        return {int(tx.run(PID).scalar_one()) for tx in (a, b)}
+
+
+def age(engine: Engine, sessions: set[int]) -> None:
+    """Let idle sessions of a pool be old."""
+    records = [engine.raw_connection() for _ in sessions]
+    for record in records:
+        assert record.get_backend_pid() in sessions  # type: ignore[attr-defined]
+        record.info[RENEWED_AT] = time.monotonic()
+    for record in records:
+        record.close()
+
+
 @pytest.mark.parametrize("interruption", [KeyboardInterrupt, SystemExit, GeneratorExit, LookupError])
 def test_whatever_interrupts_a_transaction_it_is_undone_before_the_pool_has_its_connection_back(
     world: World, one: UnitOfWork, interruption: type[BaseException]
@@ -242,3 +305,32 @@ def test_a_replica_that_falls_silent_when_psycopg2_ends_a_transaction_is_given_u
         never.cancel()
         proxy.thaw()
         proxy.close()
+
+
+@pytest.mark.proof
+def test_a_commit_that_waits_for_a_standby_is_waited_for_however_long_it_takes() -> None:
+    """Given up, it would be made all the same, and its session would go on waiting beside the one in its place."""
+    with contextlib.ExitStack() as stack:
+        thread = stack.enter_context(ThreadPoolExecutor(1))
+        server = PostgresServer(synchronous_standby_names="away")
+        stack.callback(server.remove)
+        server.start()
+        engine = make_engine(server.url().replace("postgresql:", "postgresql+psycopg2:"), has_to_answer=True)
+        stack.callback(engine.dispose)
+        uow = UnitOfWork(engine)
+
+        def write() -> None:
+            with uow.begin() as tx:
+                tx.run(text("CREATE TABLE written ()"))
+
+        written = thread.submit(write)
+        waiting = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'SyncRep'"
+        while not query(server, waiting):
+            assert not written.done()
+        with pytest.raises(DBAPIError), uow.once() as tx:  # it began later, and is given up
+            tx.run(text("SELECT pg_sleep(60)"))
+        assert not written.done()
+        query(server, "ALTER SYSTEM SET synchronous_standby_names = ''")
+        query(server, "SELECT pg_reload_conf()")
+        written.result(timeout=30)
+        assert query(server, "SELECT 1 FROM pg_tables WHERE tablename = 'written'")

@@ -23,20 +23,18 @@ def only_one(directory: Engine, user_id: UUID) -> Iterator[bool]:
     """
     with directory.connect() as opened:
         connection: Any = opened.connection.driver_connection
+        is_free = False
         try:
             connection.autocommit = True
             is_ours = _run(connection, _TRY, user_id)
             yield is_ours
-        except BaseException:
-            opened.invalidate()  # it may hold the lock, and nobody else should get it
-            raise
-        # kept for the next account: a new session costs the directory more than all that a move asks of it
-        with suppress(psycopg2.Error):
-            if is_ours:
-                _run(connection, _LET_GO, user_id)
-            connection.autocommit = False
-            return
-        opened.invalidate()
+            # kept for the next account: a new session costs the directory more than all that a move asks of it
+            with suppress(psycopg2.Error):
+                is_free = not is_ours or _run(connection, _LET_GO, user_id)
+                connection.autocommit = False
+        finally:
+            if not is_free:
+                opened.invalidate()  # it may hold the lock, and nobody else should get it
 
 
 def _run(connection: Any, statement: str, user_id: UUID) -> bool:

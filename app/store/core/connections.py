@@ -13,6 +13,7 @@ import select
 import time
 from collections.abc import Mapping
 from functools import partial
+from threading import Lock, local
 from typing import Any, cast
 
 import psycopg2
@@ -35,6 +36,8 @@ _TO_SET = "fairlane_to_set"
 #: (docs/measurements.md, A soak).
 SESSION_SECONDS = 600.0
 RENEWED_AT = "fairlane_renewed_at"  # by time.monotonic()
+#: An old session goes on for so long when the server begins no other.
+REFUSED_SECONDS = 60.0
 #: If a server vanished silently, a worker or a web thread must not wait for TCP's own two hours.
 _PATIENCE = {
     "connect_timeout": 5,
@@ -85,11 +88,11 @@ def make_engine(
     )
     pool = cast(QueuePool, engine.pool)
     # below the event do_connect, which is meant for users of the engine
-    engine.dialect.connect = _Connecting(engine.dialect.connect)  # type: ignore[method-assign]
+    engine.dialect.connect = connecting = _Connecting(engine.dialect.connect)  # type: ignore[method-assign]
     event.listen(engine, "connect", partial(_look, limits))
     event.listen(engine, "connect", _set_life)
     event.listen(engine, "checkout", _refuse_closed)
-    event.listen(engine, "checkout", _refuse_old)
+    event.listen(engine, "checkout", partial(_refuse_old, connecting))
     event.listen(engine, "reset", _end_transaction)
     if is_replica:
         return engine
@@ -105,12 +108,31 @@ def to_set(pooled: PoolProxiedConnection) -> str | None:
 
 
 class _Connecting:
-    """Connects without the options that the pooler has refused once."""
+    """Connects without the options that the pooler has refused once; `prepare` does it in advance."""
 
     def __init__(self, connect: Any) -> None:
         self._connect, self._refused = connect, False
+        self._last: tuple[tuple[Any, ...], dict[str, Any]] = ((), {})
+        self._preparing, self._prepared = Lock(), local()
 
     def __call__(self, *arguments: Any, **given: Any) -> Any:
+        self._last = arguments, given
+        prepared, self._prepared.one = getattr(self._prepared, "one", None), None
+        return prepared or self._open(*arguments, **given)
+
+    def prepare(self) -> bool | None:
+        """Open what this thread asks for next; False if the server refuses, None if another thread is at it."""
+        if not self._preparing.acquire(blocking=False):
+            return None
+        try:
+            self._prepared.one = self._open(*self._last[0], **self._last[1])
+        except psycopg2.Error:
+            return False
+        finally:
+            self._preparing.release()
+        return True
+
+    def _open(self, *arguments: Any, **given: Any) -> Any:
         if not self._refused:
             try:
                 return self._connect(*arguments, **given)
@@ -151,10 +173,18 @@ def _set_life(_connection: Any, record: Any) -> None:
     record.info[RENEWED_AT] = time.monotonic() + SESSION_SECONDS * random.uniform(0.5, 1.5)  # noqa: S311
 
 
-def _refuse_old(_connection: Any, record: Any, _pooled: Any) -> None:
-    """Have the pool close an old session and open another in its place.  Raises: DisconnectionError."""
-    if time.monotonic() >= record.info[RENEWED_AT]:
+def _refuse_old(connecting: _Connecting, _connection: Any, record: Any, _pooled: Any) -> None:
+    """Have the pool close an old session, once another is open to take its place.  Raises: DisconnectionError.
+
+    Renewing is no reason for an error: a server may have no place left, or none until the session that ended is gone.
+    """
+    if time.monotonic() < record.info[RENEWED_AT]:
+        return
+    is_prepared = connecting.prepare()
+    if is_prepared:
         raise DisconnectionError("this session has lived its time")
+    if is_prepared is False:
+        record.info[RENEWED_AT] = time.monotonic() + REFUSED_SECONDS
 
 
 def _end_transaction(connection: Any, _record: Any, _state: Any) -> None:

@@ -68,13 +68,14 @@ WATCH = AnswerWatch()
 class WatchedConnection(extensions.connection):
     """A connection that is given up when an answer is overdue.
 
-    answer_seconds: how long one may take; usual_seconds: what that is outside of `fetching`; fetch_seconds: of a
-    statement with a time limit of its own, None for no end.
+    answer_seconds: how long one may take; usual_seconds: what that is outside of `fetching` and `committing`;
+    fetch_seconds: of a statement with a time limit of its own; commit_seconds: of a COMMIT; None for no end.
     """
 
     answer_seconds: float | None = ANSWER_SECONDS
     usual_seconds: float = ANSWER_SECONDS
     fetch_seconds: float | None = None
+    commit_seconds: float | None = ANSWER_SECONDS
 
     def commit(self) -> None:
         """Commit, in time, as after what SQLAlchemy asks a new server.  Raises: psycopg2.Error."""
@@ -95,10 +96,17 @@ class WatchedConnection(extensions.connection):
     def _ending(self) -> AbstractContextManager[None]:
         return self.awaiting() if self.status == extensions.STATUS_BEGIN else nullcontext()  # otherwise nothing is sent
 
-    @contextmanager
-    def fetching(self) -> Iterator[None]:
+    def fetching(self) -> AbstractContextManager[None]:
         """Wait for the statements in the block as long as they may take."""
-        self.answer_seconds = self.fetch_seconds
+        return self._allowing(self.fetch_seconds)
+
+    def committing(self) -> AbstractContextManager[None]:
+        """Wait for the COMMIT in the block as long as it may take."""
+        return self._allowing(self.commit_seconds)
+
+    @contextmanager
+    def _allowing(self, seconds: float | None) -> Iterator[None]:
+        self.answer_seconds = seconds
         try:
             yield
         finally:
@@ -119,7 +127,8 @@ def watched(statement_seconds: float, *, is_replica: bool = True) -> Callable[..
     """Make connections to a server that has to answer in time.
 
     statement_seconds: its limit, 0 for none; is_replica: the primary can answer instead, so a check and the end of a
-    transaction may take less than a statement.
+    transaction may take less than a statement.  No limit is that of a primary's COMMIT, which may wait for a standby:
+    it would be made without its answer, and its session would go on waiting at the server, beside all that follow.
     """
     longest = statement_seconds + ANSWER_SECONDS
 
@@ -128,6 +137,7 @@ def watched(statement_seconds: float, *, is_replica: bool = True) -> Callable[..
         connection.cursor_factory = WatchedCursor
         connection.fetch_seconds = longest if statement_seconds else None
         connection.answer_seconds = connection.usual_seconds = ANSWER_SECONDS if is_replica else longest
+        connection.commit_seconds = ANSWER_SECONDS if is_replica else None
         return connection
 
     return connect

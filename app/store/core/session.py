@@ -126,7 +126,9 @@ class Session:
     def commit(self) -> None:
         """Commit the transaction; if nothing was sent, it never began."""
         if self._waiting != [self._begin]:
-            self.exec_driver_sql("COMMIT")
+            is_watched = isinstance(self._connection, WatchedConnection)
+            with self._connection.committing() if is_watched else nullcontext():
+                self.exec_driver_sql("COMMIT")
 
     @contextmanager
     def savepoint(self) -> Iterator[None]:

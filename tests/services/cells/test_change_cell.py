@@ -186,6 +186,30 @@ def test_who_moved_an_account_lets_it_go_and_keeps_the_session(cells: Cells) -> 
     assert len(seen) == 2
 
 
+@pytest.mark.parametrize("is_sent", [False, True])
+def test_a_process_that_is_interrupted_as_it_lets_an_account_go_keeps_no_lock(
+    cells: Cells, monkeypatch: pytest.MonkeyPatch, is_sent: bool
+) -> None:
+    """A sweep may have a time limit, and its worker goes on with the next task."""
+    user_id, _ = person(cells)
+    engine, run = cells.directory.engine, movers._run
+
+    def interrupted(connection: object, statement: str, whose: UUID) -> bool:
+        if "unlock" in statement:
+            if is_sent:
+                run(connection, statement, whose)
+            raise KeyboardInterrupt
+        return run(connection, statement, whose)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(movers, "_run", interrupted)
+        with pytest.raises(KeyboardInterrupt), movers.only_one(engine, user_id):
+            pass
+    with engine.connect() as kept, movers.only_one(engine, user_id) as is_ours:  # by another session
+        assert is_ours
+        assert not kept.connection.driver_connection.autocommit  # type: ignore[union-attr]
+
+
 def test_a_directory_that_went_away_during_a_move_does_not_undo_it(cells: Cells) -> None:
     user_id, _ = person(cells)
     engine = cells.directory.engine

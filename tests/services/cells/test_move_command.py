@@ -22,7 +22,7 @@ from app.services.cells import change_cell
 from app.store.cells import directory, movers
 from app.store.core.unit_of_work import UnitOfWork
 from tests.conftest import World, publishing
-from tests.databases import Databases
+from tests.databases import Databases, run_sql
 
 
 @dataclass
@@ -168,6 +168,31 @@ def test_a_database_that_is_away_ends_the_command(two: Two, monkeypatch: pytest.
         f"fairlane: {emails[1]} was about to move; the accounts after it were not tried",
         "fairlane: the database does not answer: it said so",
     ]
+
+
+def test_a_cell_that_takes_no_changes_ends_the_command(two: Two, databases: Databases) -> None:
+    """Each account that it went on with would be left half-way until the cell takes changes again."""
+    emails = two.people(3)
+    there = two.b.uow.engine.url.database
+    run_sql(databases.server.admin_url, f"ALTER DATABASE {there} SET default_transaction_read_only = on")
+    try:
+        done = two.move(*emails)
+    finally:
+        run_sql(databases.server.admin_url, f"ALTER DATABASE {there} RESET default_transaction_read_only")
+    assert done.exit_code == 4, done.output
+    assert "the database accepts no writes" in done.stderr
+    with two.a.uow.once() as tx:
+        assert [str(place.user_id) for place in directory.moving(tx)] == [emails[0].partition("@")[0]]
+    assert CliRunner().invoke(main, ["cell", "settle"], env=two.env).exit_code == 0
+    assert two.moved(emails) == []
+    assert two.move(*emails).exit_code == 0
+
+
+def test_an_argument_that_is_no_text_is_nobodys_address(two: Two) -> None:
+    [ann] = two.people(1)
+    done = two.move("\udcff@example.org", ann)
+    assert (done.exit_code, done.stderr.count("There is no account for")) == (1, 1), done.output
+    assert two.moved([ann]) == [ann]
 
 
 def error_of(code: str | None) -> Exception:
