@@ -18,25 +18,27 @@ from statistics import median
 
 from app import embedded
 from bench.deliveries import FILL as DELIVERIES
-from bench.growth.__main__ import sizes
+from bench.growth.__main__ import CONTENTS, sizes
 from bench.inventory.small import ROOT, checked_out
-from bench.maintenance.filled import run
+from bench.maintenance.filled import FILL, run
 from bench.takers import Taker, clone, compared, copied, migrated, tell
 
+HERE = Path(__file__).parent
 CODE = """
-from bench.growth.__main__ import CONTENTS
+from pathlib import Path
 from bench.growth.paths import Ways
-from bench.maintenance.filled import FILL, make
+from bench.maintenance.filled import make
 
 def prepare(server, given):
-    make(server, given["filled"], given["sizes"], FILL, CONTENTS)
+    make(server, given["filled"], given["sizes"], *map(Path, given["files"]))
 
 def ways(uow, given):
     return Ways(uow, given["turns"]).all()
 """
+FILES = [str(file) for file in (HERE / "indexes_off.sql", FILL, CONTENTS, HERE / "indexes_on.sql")]
 WRITES = ("accept", "start and finish")
-#: Jobs for which the client works alone before the migration.
-ALONE = 40
+#: Jobs for which the client works alone before the migration, and of how many users it takes turns: each has a quota.
+ALONE, USERS = 40, 1000
 
 
 def main() -> None:
@@ -46,13 +48,13 @@ def main() -> None:
     parser.add_argument("revision")
     parser.add_argument("--jobs", type=int, nargs="+", default=[50_000])
     parser.add_argument("--turns", type=int, default=40)
-    parser.add_argument("--beside", action="store_true", help="migrate beside a client")
+    parser.add_argument("--beside", action="store_true", help="migrate beside a client, from 50,000 jobs")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, embedded.hold(asked.home, durable=False) as server:
         earlier = checked_out(asked.revision, Path(folder, "before"))
         for jobs in asked.jobs:
             name, copy = f"before_{jobs}", f"now_{jobs}"
-            given = {"filled": name, "sizes": sizes(jobs), "turns": asked.turns}
+            given = {"filled": name, "files": FILES, "sizes": sizes(jobs), "turns": asked.turns}
             with Taker(earlier, server, name, CODE, given):
                 pass  # only fills it: nobody may be connected to what is copied
             if asked.beside:
@@ -70,7 +72,8 @@ def _migrate_beside(earlier: Path, server: embedded.Server, given: Mapping[str, 
     clone(server, name, copy)
     _, *deliveries = DELIVERIES.format(rows=jobs // 10).split(";\n")  # the users are there
     run(server.admin_url, *deliveries, "VACUUM ANALYZE", database=copy)
-    with Taker(earlier, server, copy, CODE, given) as client, ThreadPoolExecutor(1) as threads:
+    many = {**given, "turns": USERS}
+    with Taker(earlier, server, copy, CODE, many) as client, ThreadPoolExecutor(1) as threads:
         alone = [[client.take(way, turn)[0] for way in WRITES] for turn in range(ALONE)]
         _tell_waits(f"{name}, nothing else", alone)
         began = time.monotonic()
