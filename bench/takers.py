@@ -128,13 +128,23 @@ def tell(title: str, names: Sequence[str], found: Mapping[str, list[list[float]]
 
 def copied(server: embedded.Server, name: str, copy: str) -> bool:
     """Copy a database and migrate the copy to this tree's schema, unless it is there.  Returns: whether it was not."""
-    owner = make_url(server.owner_url)
     if run(server.admin_url, f"SELECT 1 FROM pg_database WHERE datname = '{copy}'"):
         return False
-    run(server.admin_url, f"CREATE DATABASE {copy} OWNER {owner.username} TEMPLATE {name} STRATEGY file_copy")
-    engine = make_engine(owner.set(database=copy).render_as_string(hide_password=False))
-    migrate(engine, role=make_url(server.url).username)
-    engine.dispose()
+    clone(server, name, copy)
+    migrated(server, copy)
     for each in (name, copy):
         run(server.admin_url, "VACUUM ANALYZE", database=each)
     return True
+
+
+def clone(server: embedded.Server, name: str, copy: str) -> None:
+    """Copy a database, to which nobody may be connected."""
+    owner = make_url(server.owner_url).username
+    run(server.admin_url, f"CREATE DATABASE {copy} OWNER {owner} TEMPLATE {name} STRATEGY file_copy")
+
+
+def migrated(server: embedded.Server, name: str) -> None:
+    """Migrate a database to this tree's schema."""
+    engine = make_engine(make_url(server.owner_url).set(database=name).render_as_string(hide_password=False))
+    migrate(engine, role=make_url(server.url).username)
+    engine.dispose()

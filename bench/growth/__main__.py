@@ -48,7 +48,11 @@ def main() -> None:
 
 def sizes(jobs: int) -> dict[str, int]:
     """What `fill.sql` and `contents.sql` are given."""
-    return {"jobs": jobs, "daily": jobs // 50, "users": jobs // 50, "repositories": jobs // 25, "files": jobs // 10}
+    files = jobs // 10
+    return {
+        "jobs": jobs, "daily": jobs // 50, "users": jobs // 50, "repositories": jobs // 25, "files": files,
+        "contents": min(files, 50_000),
+    }  # fmt: skip
 
 
 def _taken(ways: Ways, turns: int) -> dict[str, list[float]]:

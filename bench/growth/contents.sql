@@ -1,5 +1,6 @@
 -- What the analyses of `fill.sql` list: {files} different files with 100 tests each, ten in a list, and a list in each
--- analysis.  So a result has 1,000 tests, and results of one repository share theirs.
+-- analysis.  So a result has 1,000 tests, and results of one repository share theirs.  The contents of the first {contents}
+-- files are stored again for the others, as they are compressed: to make them takes longer than all the rest.
 SET session_replication_role = replica;
 SET synchronous_commit = off;
 SET maintenance_work_mem = '1GB';
@@ -10,7 +11,10 @@ SELECT md5('blob ' || n) || 'a1b2c3d4', '1', sha256(CAST('file ' || n AS bytea))
                    'line', 5 * t, 'status', CASE WHEN t % 50 = 0 THEN 'skipped' ELSE 'active' END, 'kind', 'test', 'dynamic', false,
                    'cases', NULL, 'column', 1, 'end_line', 5 * t + 3, 'conditional', false))
           FROM generate_series(1, 100) t), 100
-  FROM generate_series(1, {files}) n;
+  FROM generate_series(1, {contents}) n;
+INSERT INTO file_inventories (blob_id, parser_version, digest, framework, tests, total_tests)
+SELECT md5('blob ' || n) || 'a1b2c3d4', '1', sha256(CAST('file ' || n AS bytea)), 'pytest', f.tests, 100
+  FROM generate_series({contents} + 1, {files}) n JOIN file_inventories f ON f.id = 1 + n % {contents} ORDER BY n;
 INSERT INTO file_lists (digest, size) SELECT sha256(CAST('list ' || n AS bytea)), 10 FROM generate_series(1, {files} / 10) n;
 INSERT INTO file_list_entries (file_list_id, position, path, file_inventory_id)
 SELECT (n - 1) / 10 + 1, (n - 1) % 10 + 1, 'tests/part_' || (n - 1) % 10 || '/test_' || n || '.py', n FROM generate_series(1, {files}) n;

@@ -1,0 +1,3 @@
+SET maintenance_work_mem = '1GB';
+REINDEX SCHEMA public;
+VACUUM ANALYZE;
