@@ -86,7 +86,6 @@ def make_engine(
             **({"connection_factory": watched(statement_seconds, is_replica=is_replica)} if watches else {}),
         },
     )
-    pool = cast(QueuePool, engine.pool)
     # below the event do_connect, which is meant for users of the engine
     engine.dialect.connect = connecting = _Connecting(engine.dialect.connect)  # type: ignore[method-assign]
     event.listen(engine, "connect", partial(_look, limits))
@@ -94,12 +93,16 @@ def make_engine(
     event.listen(engine, "checkout", _refuse_closed)
     event.listen(engine, "checkout", partial(_refuse_old, connecting))
     event.listen(engine, "reset", _end_transaction)
-    if is_replica:
-        return engine
-    # set rather than counted up and down, as a connection that turns out to be closed is given back twice
+    if not is_replica:
+        _count(engine)
+    return engine
+
+
+def _count(engine: Engine) -> None:
+    """Count connections in use; set rather than counted up and down, as a closed one is given back twice."""
+    pool = cast(QueuePool, engine.pool)
     event.listen(engine, "checkout", lambda *_: process_metrics.pool_in_use.set(pool.checkedout()))
     event.listen(engine, "checkin", lambda *_: process_metrics.pool_in_use.set(pool.checkedout() - 1))
-    return engine
 
 
 def to_set(pooled: PoolProxiedConnection) -> str | None:
