@@ -20,6 +20,10 @@ from app.store.core.unit_of_work import UnitOfWork
 from tests.conftest import World, publishing
 from tests.databases import Databases
 
+#: The locks of movers in this database.
+HELD = """
+    FROM pg_locks JOIN pg_database d ON d.oid = database WHERE locktype = 'advisory' AND datname = current_database()"""
+
 
 @pytest.fixture
 def cells(databases: Databases) -> Iterator[Cells]:
@@ -180,8 +184,7 @@ def test_who_moved_an_account_lets_it_go_and_keeps_the_session(cells: Cells) -> 
     for _ in range(2):
         with movers.only_one(engine, user_id) as is_ours, engine.connect() as other:
             assert is_ours
-            held = "SELECT pid FROM pg_locks JOIN pg_database d ON d.oid = database WHERE locktype = 'advisory'"
-            seen += other.exec_driver_sql(f"{held} AND datname = current_database()").scalars()
+            seen += other.exec_driver_sql(f"SELECT pid {HELD}").scalars()
     assert len(set(seen)) == 1
     assert len(seen) == 2
 
@@ -215,7 +218,6 @@ def test_a_directory_that_went_away_during_a_move_does_not_undo_it(cells: Cells)
     engine = cells.directory.engine
     with movers.only_one(engine, user_id) as is_ours, engine.connect() as other:
         assert is_ours
-        held = "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid"
-        other.exec_driver_sql(f"{held} FROM pg_database WHERE datname = current_database())").scalars()
+        other.exec_driver_sql(f"SELECT pg_terminate_backend(pid) {HELD}").scalars()
     with movers.only_one(engine, user_id) as is_ours:
         assert is_ours
