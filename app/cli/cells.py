@@ -95,8 +95,8 @@ def _move_each(known: Cells, emails: Iterable[str], to: str, *, as_json: bool) -
             click.echo(f"fairlane: {email}: {said}", err=True)
             all_moved = False
         else:
-            told = f"{email} lives in {to}; it waited for {moved.pause_seconds:.3f} s"
-            click.echo(json.dumps({"email": email} | asdict(moved)) if as_json else told)
+            line = f"{email} lives in {to}; it waited for {moved.pause_seconds:.3f} s"
+            click.echo(json.dumps({"email": email} | asdict(moved)) if as_json else line)
     if not all_moved:
         raise SystemExit(1)
 

@@ -76,7 +76,7 @@ def make_engine(
         max_overflow=pool_size if overflow is None else overflow,
         pool_timeout=0.5 if is_replica else 10,
         pool_use_lifo=True,  # recently used sessions have their plans and catalogues in memory
-        use_native_hstore=not is_replica,  # SQLAlchemy asks for the type, which we do not use, without our cursor
+        use_native_hstore=not watches,  # SQLAlchemy asks for the type, which we do not use, without our cursor
         hide_parameters=True,  # an SQLAlchemy error would print the parameters, among them token hashes
         connect_args={
             "application_name": application_name,
