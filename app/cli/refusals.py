@@ -13,7 +13,7 @@ _MIGRATE = "run `fairlane migrate`, with the release that the service runs"
 _OF_THE_SERVER = {"57P01", "57P02", "57P03", "53300"}
 _AWAY = "the database does not answer"
 #: Somebody else holds what a statement needs, or it took too long.
-_BUSY = {"55P03", "57014", "40001", "40P01"}
+_BUSY = {"55P03", "57014"}
 #: SQLSTATE, or its class -> the message.  Other errors are our defects, and keep their traceback.
 _SAID = {
     "42P01": f"the database lacks tables that this release needs: {_MIGRATE}",

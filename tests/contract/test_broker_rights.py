@@ -39,13 +39,10 @@ RIGHTS = """
       FROM pg_proc CROSS JOIN LATERAL aclexplode(coalesce(proacl, acldefault('f', proowner)))
      WHERE pronamespace = 'public'::regnamespace AND proname ~ '^(kombu|broker|durable)_' AND grantee <> proowner
      ORDER BY 1, 2, 3, 4"""
-WAITS = (
-    """
+WAITS = """
     SELECT count(*) FROM pg_locks WHERE NOT granted AND mode = 'AccessExclusiveLock'
        AND relation = to_regclass('broker_group')
        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"""
-    ""
-)
 
 
 @pytest.fixture

@@ -116,7 +116,7 @@ def test_what_is_no_text_is_nobodys_address(two: Two) -> None:
 
 
 class Typed(io.RawIOBase):
-    """Standard input of somebody who writes the next address when they see that the last one has moved."""
+    """Standard input of a person who waits for each account to move before they write the next address."""
 
     def __init__(self, two: Two, emails: list[str]) -> None:
         self._two, self._emails, self._written = two, emails, 0

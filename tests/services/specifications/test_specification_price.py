@@ -15,12 +15,9 @@ from app.errors import NotFound
 from tests.conftest import World
 from tests.services.specifications.writing import SHOP, Writing
 
-WAITS = (
-    """
+WAITS = """
     SELECT count(*) FROM pg_locks WHERE relation = CAST('spec_words' AS regclass) AND NOT granted
        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"""
-    ""
-)
 FREE = text("SELECT 1 FROM users WHERE id = :id FOR UPDATE SKIP LOCKED")
 
 

@@ -27,13 +27,10 @@ ADD = """
 PARTS = "SELECT part::text, begins, ends FROM partition_bounds('webhook_deliveries') ORDER BY begins NULLS LAST"
 BETWEEN = "SELECT count(*) FROM webhook_deliveries WHERE happened_at >= :begins AND happened_at < :ends"
 
-HELD = (
-    """
+HELD = """
     SELECT count(*) FROM pg_locks WHERE relation = 'webhook_deliveries_default'::regclass AND granted
        AND mode = 'AccessExclusiveLock'
        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"""
-    ""
-)
 
 
 @pytest.fixture
