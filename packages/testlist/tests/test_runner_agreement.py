@@ -1,6 +1,6 @@
 """What the inventory lists of released projects is what their own runners list, there and then.
 
-A few small ones in the suite; AGREEMENT=all, `make prove-agreement`, compares all.  They are fetched from PyPI and
+A few small ones in `make prove-release`; AGREEMENT=all, `make prove-agreement`, compares all.  They are fetched from PyPI and
 npm.  Who reaches one of them not is told so in the suite's last lines; whoever asks for more than the few fails.
 """
 

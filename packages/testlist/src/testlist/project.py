@@ -3,11 +3,13 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from testlist.model import Facts
 
 Made = TypeVar("Made")
+#: Folders in folders, and modules in modules, that a name is followed through: people's names have fewer.
+DEEPEST: Final = 64
 
 
 def idle() -> None:
@@ -85,8 +87,11 @@ def above(path: str) -> Iterator[str]:
 
 
 def endings(path: str) -> list[str]:
-    """A path as it may be written from any folder around it: with fewer and fewer of its folders."""
-    parts = path.split("/")
+    """A path as it may be written from any folder around it: with fewer and fewer of its folders.
+
+    Of a path that is deeper than any folder, only the last ones.
+    """
+    parts = path.split("/")[-DEEPEST:]
     return ["/".join(parts[start:]) for start in range(len(parts))]
 
 

@@ -7,6 +7,7 @@ import pytest
 from testlist.homes import LARGEST_AREA, MOST_CANDIDATES, Homes
 from testlist.languages import LANGUAGES
 from testlist.paths import NAMESAKES, Paths
+from testlist_harness.growth import growth
 
 
 def homes(files: dict[str, dict[str, Any]]) -> Homes:
@@ -94,23 +95,28 @@ def test_an_area_of_too_many_files_says_nothing() -> None:
 @pytest.mark.parametrize("suffix", ["_test.go", "Tests.cs", "_test.rb", ".rs", "Tests.swift", "Test.php", "_test.cc"])
 def test_a_large_commit_takes_linear_time(suffix: str) -> None:
     """5,000 paths, half of one name; 400 files of tests, each with 50 calls, 11 bases and 20 imports."""
-    took = []
-    for count in (100, 400):
+
+    def prepare(count: int) -> tuple[list[str], Homes]:
         paths = dict.fromkeys((f"tests/d{one % 997}/{one}{suffix}" for one in range(2_500)), "")
         paths |= dict.fromkeys((f"tests/e{one}/Common{suffix}" for one in range(2_500)), "")
-        found = Homes(Paths(paths))
-        begun = time.process_time()
-        for path in [*paths][:count]:
+        return [*paths][:count], Homes(Paths(paths))
+
+    def work(prepared: tuple[list[str], Homes]) -> None:
+        paths, found = prepared
+        for path in paths:
             calls = [f"{prefix}{path[-14:-8]}{number}" for number in range(25) for prefix in ("self.", "Common.")]
             bases = {"A": [f"B{number}" for number in range(9)] + ["A", ""]}
             imports = {f"Common{suffix}": "", **{f"i{number}": "crate.Common" for number in range(20)}}
             found.learn(path, {"functions": [body("A.test", *calls)], "bases": bases, "imports": imports})
-        for path in [*paths][:count]:
+        for path in paths:
             found.leads(path, calls=True)
-        for path in [*paths][:count]:
+        for path in paths:
             for one in found.facts[path]["functions"][0]["calls"]:
                 found.find(path, found.facts[path]["functions"][0], one, is_own=True)
                 found.subject(path, one)
-        took.append(time.process_time() - begun)
-    assert took[1] < 12 * max(took[0], 0.05)
-    assert took[1] < 20
+
+    prepared = prepare(400)
+    begun = time.process_time()
+    work(prepared)
+    assert time.process_time() - begun < 20
+    assert growth(work, 100, 400, allowed=12, prepare=prepare) < 12

@@ -1,8 +1,8 @@
 """Files that are made to cost a reader of bodies much time, or its whole answer."""
 
 import json
-import time
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 from testlist.languages.cpp.checks import extract as cpp
@@ -12,10 +12,13 @@ from testlist.languages.javascript.checks import extract as javascript
 from testlist.languages.jvm.checks import extract as jvm
 from testlist.languages.php.checks import extract as php
 from testlist.languages.ruby.checks import extract as ruby
+from testlist.languages.rust.checks import extract as rust
 from testlist.model import Facts
+from testlist_harness.growth import growth
 
 Extract = Callable[[bytes, str], Facts]
 
+GTEST = b"#include <gtest/gtest.h>\nTEST(A, B) {\n%b\n}\n"
 GO = b'package a\nimport "testing"\nfunc TestA(t *testing.T) {\n%b\n}\n'
 
 
@@ -29,6 +32,13 @@ def nested(before: bytes, inside: bytes, after: bytes) -> Callable[[int], bytes]
         (ruby, nested(b"describe 'a' do\n", b"it('b') { a }\n", b"end\n")),
         (ruby, nested(b"tell 'a' do\n", b"it('b') { a }\n", b"end\n")),
         (ruby, nested(b"expect {", b"a", b"}.to eq(1)")),
+        (cpp, lambda count: GTEST % (b'a = "' + b'\\"' * count * 100 + b"; FAIL();")),
+        (cpp, lambda count: GTEST % (b"a = '" + b"\\'" * count * 100 + b"; FAIL();")),
+        (cpp, lambda count: GTEST % (b'aR"(' * count * 100)),
+        (cpp, lambda count: GTEST % (b'R"(' * count * 100)),
+        (rust, lambda count: b"#[cfg(test)]" + b"#[a]" * count + b"x"),
+        (rust, lambda count: b"#[cfg(test)]" * count * 20 + b"x"),
+        (rust, lambda count: b"#[cfg(test)]#[" + b"a[b]" * count * 20 + b"x"),
         (go, lambda count: GO % (b"f(" + b"a, " * count * 100 + b"b)")),
         (go, lambda count: GO % (b"f(" + b"a" * count * 1_000 + b" " * count * 1_000 + b")")),
         (go, lambda count: GO % nested(b"if a {", b"t.Fatal()", b"} else { t.Fatal() }")(count)),
@@ -37,13 +47,11 @@ def nested(before: bytes, inside: bytes, after: bytes) -> Callable[[int], bytes]
     ],
 )
 def test_blocks_in_blocks_take_linear_time(extract: Extract, make: Callable[[int], bytes]) -> None:
-    took = []
-    for count in (50, 200):
-        begun = time.process_time()
+    def work(count: int) -> None:
         for _ in range(3):
             extract(make(count), "")
-        took.append(time.process_time() - begun)
-    assert took[1] < 12 * max(took[0], 0.02)
+
+    assert growth(work, 50, 200, allowed=12) < 12
 
 
 def test_a_condition_of_thousands_of_parts_is_read() -> None:
@@ -56,7 +64,7 @@ WHOLE: dict[Extract, bytes] = {
     csharp: b"using NUnit.Framework;\nclass A {\n[Test] void A() {\n%b\n}\n}",
     php: b"<?php class A extends TestCase {\nfunction testA() {\n%b\n}\n}",
     ruby: b"class A < Minitest::Test\ndef test_a\n%b\nend\nend",
-    cpp: b"#include <gtest/gtest.h>\nTEST(A, B) {\n%b\n}\n",
+    cpp: GTEST,
     javascript: b"test('a', () => {\n%b\n})",
 }
 #: what begins a branch, fails in it, and ends it; and the same of a `try`
@@ -81,12 +89,14 @@ def test_failures_in_branches_take_linear_time(extract: Extract) -> None:
         lambda count: attempt * (count // 4) + fails + caught * (count // 4),
     ]
     for make in makes:
-        took = []
-        for count in (300, 1_200):
-            begun = time.process_time()
-            extract(WHOLE[extract] % make(count), "java-bodies")
-            took.append(time.process_time() - begun)
-        assert took[1] < 12 * max(took[0], 0.03)
+        work = partial(lambda make, count: extract(WHOLE[extract] % make(count), "java-bodies"), make)
+        assert growth(work, 300, 1_200, allowed=12) < 12
+
+
+def test_thousands_of_failures_in_one_block_of_cpp_take_linear_time() -> None:
+    """Each looked through all that stands before it: 9,600 took 20 times as long as 1,200."""
+    one = b"try { f(); FAIL(); } catch (E e) { FAIL(); }"
+    assert growth(lambda count: cpp(WHOLE[cpp] % (one * count), ""), 1_200, 9_600, allowed=12) < 12
 
 
 @pytest.mark.parametrize(

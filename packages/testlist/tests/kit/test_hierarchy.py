@@ -1,7 +1,8 @@
 """Base classes across files."""
 
 import pytest
-from testlist.kit.hierarchy import DEEPEST, Hierarchy, LookupOrder, ancestry, descent
+from testlist.kit.hierarchy import DEEPEST, LONGEST, Hierarchy, LookupOrder, ancestry, descent
+from testlist_harness.growth import growth
 
 
 @pytest.fixture
@@ -83,3 +84,28 @@ def test_a_class_that_inherits_itself_is_looked_up_once() -> None:
 def test_a_chain_of_any_length_is_looked_up_so_far_and_no_further() -> None:
     chain = {f"C{step}": [f"C{step + 1}"] for step in range(5_000)}
     assert lookup(chain).of("C0") == [f"C{step}" for step in range(DEEPEST + 1)]
+
+
+def test_a_very_long_chain_of_classes_is_looked_up_in_linear_time() -> None:
+    """Each class kept all that the one before it had: 45,000 classes needed 8 GB."""
+
+    def look_up(count: int) -> LookupOrder[int]:
+        order = LookupOrder[int](lambda one: [one - 1] if one else [], lambda one: one)
+        for one in range(count):
+            order.of(one)
+        return order
+
+    assert max(len(chain) for chain in look_up(2 * LONGEST).known.values()) == LONGEST
+    assert growth(look_up, 2_000, 16_000, allowed=16) < 16
+
+
+def test_thousands_of_classes_of_one_name_are_not_compared_with_each_other() -> None:
+    inherited = {"Test": [f"A{number}" for number in range(10 * LONGEST)]}
+    asked: list[str] = []
+
+    def bases(one: str) -> list[str]:
+        asked.append(one)
+        return inherited[one]
+
+    chain = ancestry("Test", bases, 40)
+    assert (len(chain), len(set(chain)), asked) == (LONGEST, LONGEST, ["Test"])

@@ -65,6 +65,17 @@ def test_imports_and_calls_without_what_every_test_has(language: str) -> None:
     assert hints(source, language) == expected
 
 
+@pytest.mark.parametrize(
+    ("language", "line", "expected"),
+    [
+        ("rust", b"let c: Cache<'_> = Cache::open(d);\n", ["Cache.open"]),
+        ("kotlin", b"fun `doesn't add`() = check(Cart.load(1))\n", ["check", "Cart.load"]),
+    ],
+)
+def test_a_quote_that_begins_no_text_hides_nothing(language: str, line: bytes, expected: list[str]) -> None:
+    assert hints(line, language) == expected
+
+
 def test_hints_are_few_and_each_is_told_once() -> None:
     assert hints(b"shop.total()\n" * 3, "python") == ["shop.total"]
     assert len(hints(b"".join(b"call_%d()\n" % number for number in range(99)), "python")) == MOST
@@ -72,7 +83,7 @@ def test_hints_are_few_and_each_is_told_once() -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", few(3, [b"(", b"a.", b'"', b"/*", b"'''", b'"""', b" ", b"\n", b"import ", b"x ", b"a("])
+    "piece", few(3, [b"(", b"a.", b'"', b"/*", b"'''", b'"""', b" ", b"\n", b"import ", b"x ", b"a(", b'\\"', b"\\'"])
 )
 def test_hostile_text_takes_no_longer_than_any(piece: bytes) -> None:
     for language in SYNTAXES:

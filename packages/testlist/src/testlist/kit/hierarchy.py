@@ -2,11 +2,14 @@
 
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Final, Generic, TypeVar
 
 Class = TypeVar("Class")
 #: bases of bases that take part in an order of lookup
 DEEPEST: Final = 100
+#: classes of one order; those that people write have fewer
+LONGEST: Final = 500
 
 
 @dataclass(slots=True)
@@ -56,8 +59,13 @@ def ancestry(one: Class, bases: Callable[[Class], Iterable[Class]], most: int) -
     """
     chain = [one]
     for ancestor in chain:  # grows as it is read
-        fresh = [base for base in bases(ancestor) if base not in chain]
-        chain += fresh if len(chain) < most else []
+        if len(chain) >= most:
+            break
+        for base in bases(ancestor):
+            if base not in chain:
+                chain.append(base)
+            if len(chain) == LONGEST:
+                return chain
     return chain
 
 
@@ -92,11 +100,13 @@ class LookupOrder(Generic[Class]):
     known: dict[Hashable, list[Class]] = field(default_factory=dict)
 
     def of(self, one: Class, steps: int = DEEPEST) -> list[Class]:
-        """A class and all that it inherits in the repository, each once."""
+        """A class and all that it inherits in the repository, each once; no more than `LONGEST`."""
         key = self.key(one)
         if key not in self.known:
             self.known[key] = [one]  # a class cannot be its own base, but hostile text may say so
-            chain = [one, *(ancestor for base in self.bases(one) if steps for ancestor in self.of(base, steps - 1))]
+            inherited = (ancestor for base in self.bases(one) if steps for ancestor in self.of(base, steps - 1))
+            chain = [one, *islice(inherited, 10 * LONGEST)]  # those that are shared stand there more than once
             last = {self.key(ancestor): number for number, ancestor in enumerate(chain)}
-            self.known[key] = [ancestor for number, ancestor in enumerate(chain) if last[self.key(ancestor)] == number]
+            once = (ancestor for number, ancestor in enumerate(chain) if last[self.key(ancestor)] == number)
+            self.known[key] = [*islice(once, LONGEST)]
         return self.known[key]

@@ -146,12 +146,13 @@ def _walk(source: Source, span: Span, reading: Reading, own: frozenset[str]) -> 
     """All macros and calls in a block."""
     code = source.masked.code
     outline: Outline | None = None
+    statements = _Statements(code, span[0])
     for found in CALLING.finditer(code, *span):
         name = found[1].decode()
         if name in own:
             reading.calls[name] = None
         elif name in FAILS:
-            if _is_certain(code, span[0], found.start()):
+            if statements.is_certain(found.start()):
                 reading.add(made(source.line(found.start()), "fails", literal=literal))
             else:
                 outline = outline or Outline(source, span)
@@ -172,7 +173,15 @@ def _is_check(name: str, code: bytearray, at: int) -> bool:
     return OTHERS.fullmatch(name) is not None and name not in IDLE and not is_defined
 
 
-def _is_certain(code: bytearray, begin: int, at: int) -> bool:
-    """Whether a statement stands in a block itself, and nothing decides on it."""
-    before = bytes(code[begin:at])
-    return before.count(b"{") == before.count(b"}") and before.rstrip()[-1:] in (b"", b";", b"}")
+class _Statements:
+    """Statements of a block in their order, so that each byte before them is read once."""
+
+    def __init__(self, code: bytearray, begin: int) -> None:
+        self._code, self._at, self._depth = code, begin, 0
+
+    def is_certain(self, at: int) -> bool:
+        """Whether the next one stands in the block itself, and nothing decides on it."""
+        before = bytes(self._code[self._at : at])
+        self._at = at
+        self._depth += before.count(b"{") - before.count(b"}")
+        return self._depth == 0 and before.rstrip()[-1:] in (b"", b";", b"}")

@@ -9,9 +9,11 @@ from testlist.kit.checking import NOTHING, Part, whole
 from testlist.languages.cpp.facts_arguments import Span, spans
 from testlist.languages.cpp.strip import Masked
 
-#: a comment, or what looks like one in a text
+#: a comment, or what looks like one in a text; a raw text that is not closed ends with the file, and an escaped quote
+#: outside of a text begins none, so that no part is read again and again
 COMMENT: Final = re.compile(
-    rb"""R"([^()\\\s"]{0,16}+)\([\s\S]*?\)\1"|"(?:[^"\\\n]++|\\[\s\S])*+"|\b\d[\w.']*+|'(?:[^'\\\n]++|\\.)*+'"""
+    rb"""\b(?:u8|[uUL])?R"([^()\\\s"]{0,16}+)\((?:[\s\S]*?\)\1"|[\s\S]*+)"""
+    rb"""|\\["'\\]|"(?:[^"\\\n]++|\\[\s\S])*+"|\b\d[\w.']*+|'(?:[^'\\\n]++|\\.)*+'"""
     rb"""|(?P<comment>//[^\n]*+|/\*[\s\S]*?\*/)"""
 )
 STRING: Final = re.compile(r'"([^"\\]*+)"(?:s|sv)?|R"\(([^()]*+)\)"')

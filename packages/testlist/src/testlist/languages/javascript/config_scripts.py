@@ -12,8 +12,9 @@ NAMING: Final = frozenset(
     {"grunt", "gulp", "make", "echo", "cd", "rm", "rimraf", "cp", "mkdir", "eslint", "prettier", "tsc", "webpack",
      "rollup", "lerna", "nx", "turbo", "run-s", "run-p", "npm-run-all", "xo", "standard", "karma"}
 )  # fmt: skip
-#: letters of a script whose words are kept: each runner asks for them
-LONGEST: Final = 1_000
+#: letters of a script whose words are kept, as each runner asks for them; and of one that is read at all
+KEPT: Final = 1_000
+LONGEST: Final = 5_000
 SEPARATORS: Final = frozenset({"&&", "||", ";", "|", "&"})
 #: file name suffixes a runner given a folder reads there
 SUFFIXES: Final = "{js,cjs,mjs,ts,cts,mts,jsx,tsx}"
@@ -28,7 +29,7 @@ def commands(scripts: Any, program: str, *more: str) -> Iterator[list[str]]:
     # each runner asks, and reading words takes long
     if not any(isinstance(script, str) and program in script for script in entries.values()):
         return
-    table = {name: script for name, script in entries.items() if isinstance(script, str)}
+    table = {name: script for name, script in entries.items() if isinstance(script, str) and len(script) <= LONGEST}
     for script in table.values():
         for words in expanded(script, table):
             names = [program_of(word) for word in words]
@@ -50,18 +51,24 @@ def expanded(script: str, table: Mapping[str, str]) -> Iterator[list[str]]:
         if "--" in words and words[0] in MANAGERS:
             before, given = words[1 : words.index("--")], words[words.index("--") + 1 :]
             other = next((table[word] for word in before if word in table), "")
-            yield from ([*line, *given] for line in list(lines(other))[-1:] if given)
+            yield from ([*line, *given] for line in _last_line(other) if given)
 
 
 def lines(script: str) -> Iterator[list[str]]:
     """Words of each command of a script."""
     line: list[str] = []
-    for word in (_words if len(script) <= LONGEST else _words.__wrapped__)(script):
+    for word in (_words if len(script) <= KEPT else _words.__wrapped__)(script):
         if word in SEPARATORS:
             yield line
             line = []
         else:
             line.append(word)
+
+
+@lru_cache(maxsize=128)
+def _last_line(script: str) -> list[list[str]]:
+    """The last command of a script, to which it gives arguments; thousands of lines may run the same script."""
+    return list(lines(script))[-1:]
 
 
 @lru_cache(maxsize=1_024)

@@ -13,6 +13,7 @@ SUFFIXES: Final = JVM.suffixes
 #: files of one name that are looked at; a repository seldom has more
 SAME_NAME: Final = 64
 MOST_STARS: Final = 64
+LONGEST: Final = 1_000  # letters of a package, as each of its classes is known by its full name
 NESTING: Final = 3  # words of a full name that may be a class and its outer ones
 
 
@@ -61,7 +62,7 @@ class Names:
         new = [path for path in facts if path not in self.facts]
         self.facts |= {path: facts[path] for path in new}
         for path in new:
-            package = shape(facts[path]).get("package", "")  # of a file that cannot be read nothing is known
+            package = shape(facts[path]).get("package", "")[:LONGEST]  # of a file that cannot be read nothing is known
             for found in self.all(path):
                 name = ".".join((*([package] if package else []), *found.names))
                 self.classes.setdefault(name, []).append(found)

@@ -5,6 +5,7 @@ from posixpath import normpath
 
 from testlist.language import Candidate
 from testlist.paths import Paths
+from testlist.project import DEEPEST
 
 
 def home(path: str, called: str, imports: Mapping[str, str], paths: Paths) -> Iterator[Candidate]:
@@ -13,7 +14,7 @@ def home(path: str, called: str, imports: Mapping[str, str], paths: Paths) -> It
     imports: as `BodiesFact` has them.
     """
     parts = called.split(".")
-    for count in range(len(parts), 0, -1):
+    for count in range(min(len(parts), DEEPEST), 0, -1):
         if (source := imports.get(".".join(parts[:count]))) is None:
             continue
         module, _, name = source.partition(":")

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 from testlist.languages.python.shape import Binding, DelItem, ImportItem, Item, SetItem, shape
 from testlist.model import FactsByPath
+from testlist.project import DEEPEST
 
 #: more steps than any honest chain of aliases and re-exports takes
 STEPS: Final = 12
@@ -83,7 +84,7 @@ class Names:
         """What `from module import *` brings: what `__all__` lists, else every name without an underscore."""
         table = self.table(path)
         listing = table["__all__"].item if "__all__" in table else None
-        listed = listing.get("strings") if listing is not None and listing["k"] == "set" else None
+        listed = frozenset(listing.get("strings") or ()) if listing is not None and listing["k"] == "set" else None
         yield from (found for name, found in table.items() if (name in listed if listed else name[0] != "_"))
 
     def locate(self, path: str, module: str, level: int) -> str | None:
@@ -155,7 +156,7 @@ class Names:
 
     def _imported(self, path: str, item: ImportItem, rest: str, steps: int) -> Meaning:
         words = [word for word in (item.get("of", ""), *rest.split(".")) if word]
-        for taken in range(len(words), -1, -1):  # the longest prefix that is a module
+        for taken in range(min(len(words), DEEPEST), -1, -1):  # the longest prefix that is a module
             module = ".".join([item["module"], *words[:taken]]).strip(".")
             source = self.locate(path, module, item["level"])
             if source and taken == len(words):
@@ -174,7 +175,7 @@ class Names:
             words = [item["module"], *filter(None, [item.get("of")]), *dotted.split(".")[1:]]
             sources = [
                 source
-                for taken in range(1, len(words) + 1)
+                for taken in range(1, min(len(words), DEEPEST) + 1)
                 if (source := self.locate(found.path, ".".join(filter(None, words[:taken])), item["level"]))
             ]
             yield from (source for source in sources if source not in self.facts)

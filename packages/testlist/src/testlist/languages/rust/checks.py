@@ -24,7 +24,9 @@ from testlist.sandbox.syntax import line, named, parse, text
 
 RUST: Final = "rust"
 #: a file that has such a module keeps its tests there, and what they test outside of it
-APART: Final = re.compile(rb"#\[cfg\((?:all\()?test\b[^\n]{0,80}\]\s*(?:#\[[^\n]{0,80}\]\s*)*(?:pub\s+)?mod\s+\w+\s*\{")
+APART: Final = re.compile(
+    rb"#\[cfg\((?:all\()?test\b[^\n]{0,80}\]\s*+(?:#\[(?:[^\[\]\n]++|\[[^\[\]\n]{0,80}+\]){0,9}\]\s*+){0,20}(?:pub\s+)?mod\s+\w+\s*\{"
+)
 TESTS: Final = re.compile(r"tests?|.*_tests?|tests?_.*")
 OWNERS: Final = frozenset({"impl_item", "trait_item"})
 DEFINITION: Final = re.compile(rb"\bfn\s+(\w+)|\bmacro_rules!\s*(\w+)")

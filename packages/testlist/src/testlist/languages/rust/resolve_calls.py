@@ -5,7 +5,7 @@ from typing import Final
 
 from testlist.language import Candidate
 from testlist.paths import Paths
-from testlist.project import folder_of, joined
+from testlist.project import DEEPEST, folder_of, joined
 
 #: folders in which crates begin, and those whose files are crates of tests
 ROOTS: Final = ("src", "tests", "benches", "examples")
@@ -54,7 +54,7 @@ def _located(path: str, parts: Sequence[str], imports: Mapping[str, str], paths:
     elif imports.get(parts[0]) != f"self.{parts[0]}":
         return  # of another crate
     names = parts[first:]
-    for count in range(len(names) - 1, -1, -1):
+    for count in range(min(len(names) - 1, DEEPEST), -1, -1):
         stem = joined(folder, "/".join(names[:count])) if count else folder
         tried = (f"{stem}.rs", f"{stem}/mod.rs", *((f"{stem}/lib.rs", f"{stem}/main.rs") if not count else ()))
         for file in tried:

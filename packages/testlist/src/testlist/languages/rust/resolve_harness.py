@@ -59,16 +59,20 @@ class Shadows:
             return self.has(path, name, package)
         return head not in STANDARD and (item["k"] == "use" or "only" in item)
 
-    def has(self, path: str, name: str, package: str, seen: frozenset[tuple[str, str]] = frozenset()) -> bool:
-        """Whether a crate of the repository writes an attribute of this name, or hands one on."""
+    def has(self, path: str, name: str, package: str, seen: set[tuple[str, str]] | None = None) -> bool:
+        """Whether a crate of the repository writes an attribute of this name, or hands one on.
+
+        seen: crates and names that were asked for; each is asked once, however many ways lead to it.
+        """
+        seen = set() if seen is None else seen
         head = path.partition("::")[0]
         folder = self.folder(head, package) or package  # what is no crate is a module
         if head in STANDARD or (folder, name) in seen:
             return False
+        seen.add((folder, name))
         attributes, uses = self.exports.get(folder, (set(), []))
         return name in attributes or any(
-            item["name"] == name and self.has(item["path"], item["of"], folder, seen | {(folder, name)})
-            for item in uses
+            item["name"] == name and self.has(item["path"], item["of"], folder, seen) for item in uses
         )
 
     @cached_property

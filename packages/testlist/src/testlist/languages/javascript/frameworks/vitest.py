@@ -14,6 +14,8 @@ from testlist.project import Project, below, folder_of, joined
 INCLUDE: Final = ("**/*.{test,spec}.?(c|m)[jt]s?(x)", "**/*.{bench,benchmark}.?(c|m)[jt]s?(x)")
 TYPES: Final = ("**/*.{test,spec}-d.?(c|m)[jt]s?(x)",)
 EXCLUDE: Final = ("**/cypress/**", "**/{vite,vitest,jest}.config.*")
+#: entries of a workspace that are read
+MOST_PROJECTS: Final = 1_000
 
 
 def areas(project: Project) -> Iterator[Area]:
@@ -88,7 +90,7 @@ def excluded(base: str, given: list[str]) -> tuple[str, ...]:
 
 def projects(project: Project, folder: str, entries: Any, outer: dict[str, Any]) -> Iterator[Area]:
     """Projects of a workspace: folders by pattern, or configurations written in place."""
-    given = entries if isinstance(entries, list) else []
+    given = entries[:MOST_PROJECTS] if isinstance(entries, list) else []
     left_out = tuple(f"{joined(folder, entry[1:])}/**/*" for entry in strings(given) if entry.startswith("!"))
     for entry in given:
         if isinstance(entry, str) and not entry.startswith("!"):
