@@ -69,12 +69,13 @@ def test_a_message_that_expires_later_is_run(broker: Standing) -> None:
 
 
 def test_a_rate_limit_spreads_the_starts_and_loses_none(broker: Standing) -> None:
+    began = datetime.now(UTC).timestamp()
     sent = [broker.send("limited") for _ in range(5)]
     for task_id in sent:
         broker.is_over(task_id)
     starts = sorted(broker.told(task_id)[0]["at"] for task_id in sent)
     assert len(starts) == 5
-    assert starts[-1] - starts[0] >= (0.35 if SPREADS_ALL_STARTS else 0.25)
+    assert starts[-1] - began >= (0.4 if SPREADS_ALL_STARTS else 0.3)
 
 
 # -- what travels -------------------------------------------------------------------------------------------------
@@ -120,7 +121,10 @@ def test_a_retry_has_the_priority_of_its_task(broker: Standing) -> None:
 
 def test_a_task_id_is_one_message_while_it_waits_and_a_new_one_when_it_is_over(broker: Standing) -> None:
     for _ in range(3):
-        broker.send("report", countdown=0.3, task_id="twice")
+        broker.send("report", countdown=3600, task_id="twice")
+    assert broker.value("SELECT count(*) FROM kombu_message WHERE task_id = 'twice'") == 1
+    broker.query("UPDATE kombu_message SET visible_at = now() WHERE task_id = 'twice'")
+    broker.query("SELECT pg_notify(broker_channel(), E'main\\t0')")  # as a publish of one that is due so soon
     broker.is_over("twice")
     assert runs(broker, "twice") == 1
     broker.send("report", task_id="twice")
@@ -234,7 +238,7 @@ def test_a_soft_limit_is_raised_in_the_task(broker: Standing) -> None:
 def test_a_hard_limit_kills_and_acknowledges_unless_the_task_says_no(
     broker: Standing, name: str, runs: int, reasons: list[str]
 ) -> None:
-    task_id = broker.send(name, time_limit=0.4)
+    task_id = broker.send(name, time_limit=3)
     broker.is_over(task_id)
     assert [one["deliveries"] for one in broker.told(task_id)] == list(range(1, runs + 1))
     assert broker.dead(task_id) == reasons

@@ -128,7 +128,7 @@ def test_a_delivery_that_its_task_has_settled_leaves_room_and_writes_nothing(bro
 
 def test_an_ack_of_a_lease_that_went_to_another_changes_nothing(broker: Broker, taker: Take) -> None:
     broker.send("work")
-    zombie = taker()
+    zombie = taker(lease_seconds=600, heartbeat_seconds=200)  # none comes meanwhile
     (old,) = zombie.take(1)
     broker.query("UPDATE kombu_message SET visible_at = now() - interval '1 s', started_at = now(), lease_owner = NULL")
     (new,) = taker().take(1)

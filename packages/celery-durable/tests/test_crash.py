@@ -150,10 +150,11 @@ def test_a_consumer_that_stops_in_the_middle_of_its_claim_holds_up_no_other(brok
 @pytest.mark.proof
 def test_a_worker_that_is_frozen_is_replaced_and_harms_nothing_when_it_thaws(broker: Broker) -> None:
     short = {"BROKER_TEST_LEASE": "1", "BROKER_TEST_HEARTBEAT": "0.3", "BROKER_TEST_MULTIPLIER": "1"}
-    frozen, heir = (broker.worker("-c", "1", **short) for _ in range(2))
-    sent = {broker.send("work", 0.5) for _ in range(2)}
+    frozen, heir = (broker.worker("-c", "1", **short | {"BROKER_TEST_LEASE": lease}) for lease in ("1", "60"))
+    sent = {broker.send("held") for _ in range(2)}
     wait_for(lambda: broker.started() == 2)
     os.killpg(frozen.process.pid, signal.SIGSTOP)
+    broker.release()
     wait_for(lambda: broker.left() == 0)
     os.killpg(heir.process.pid, signal.SIGSTOP)
     again = broker.send("work", task_id=broker.value("SELECT task_id FROM runs WHERE lost_count = 1 LIMIT 1"))

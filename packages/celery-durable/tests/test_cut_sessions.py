@@ -67,7 +67,7 @@ def test_a_long_task_whose_worker_loses_its_sessions_again_and_again_runs_once(
         looks(broker, sibling, 3)
         wait_for(lambda: len(sessions(broker, worker)) >= back, "its sessions again")
     assert broker.query(DIES) == [(0, False)]
-    broker.query("INSERT INTO runs (what) VALUES ('release')")
+    broker.release()
     wait_for(lambda: broker.left() == 0)
     assert broker.query("SELECT what, lost_count FROM runs WHERE task_id = 'long' ORDER BY id") == [
         ("start", 0), ("end", 0),
@@ -248,14 +248,14 @@ def test_an_idle_node_has_one_session_and_one_that_holds_a_message_a_second_one(
     assert len(sessions(broker, worker)) == 1
     broker.send("held")
     wait_for(lambda: len(sessions(broker, worker)) == 2)
-    broker.query("INSERT INTO runs (what) VALUES ('release')")
+    broker.release()
 
 
 @pytest.mark.proof
 def test_what_a_killed_node_ran_starts_on_a_new_one_before_anything_that_waited(broker: Broker) -> None:
     doomed = broker.worker("-c", "4")
     for number in range(40):
-        broker.send("work", 1, task_id=f"{number:02}")
+        broker.send("held", task_id=f"{number:02}")
     wait_for(lambda: broker.started() == 4)
     doomed.kill_tree()
     broker.worker("-c", "4")
@@ -266,6 +266,7 @@ def test_what_a_killed_node_ran_starts_on_a_new_one_before_anything_that_waited(
     print(f"the last of the rescued began {(last - ready).total_seconds():.2f} s after the node was ready")
     starts = broker.query("SELECT task_id FROM runs WHERE what = 'start' ORDER BY id LIMIT 8")
     assert {task for (task,) in starts[4:]} == ran == {task for (task,) in starts[:4]}
+    broker.release()
 
 
 def test_a_session_that_ended_without_a_word_to_the_server_is_ended_by_the_next_one(

@@ -10,6 +10,9 @@ from durable_harness.broker import Broker
 from durable_harness.limited import Limited
 
 HOUR = 3600
+ADVISORY_LOCKS = """
+    SELECT count(*) FROM pg_locks
+     WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"""
 
 
 @pytest.fixture
@@ -325,7 +328,7 @@ def test_a_node_falls_asleep_on_a_queue_with_limits_and_wakes(queue: Limited) ->
     assert queue.run(state, (2,)) == []
     queue.send("a", "b")
     assert queue.run(state, (2,))[-1] == (True, 0)
-    assert queue.run("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'") == [(0,)]
+    assert queue.run(ADVISORY_LOCKS) == [(0,)]
 
 
 def test_what_a_limit_knew_is_forgotten_when_nothing_comes(queue: Limited) -> None:

@@ -250,10 +250,12 @@ class History(RuleBasedStateMachine):
     @rule(which=st.integers(0, 1))
     def node_dies(self, which: int) -> None:
         doomed = self.holders[which].node
+        with doomed._heart_database._lock:  # its thread may be opening a session
+            pids = [one.backend for one in (doomed.session._database, doomed._heart_database)]
         doomed._heart.stop()
-        pid = doomed.session._database.connection.info.backend_pid
-        self.run("SELECT pg_terminate_backend(%(pid)s)", {"pid": pid})
-        wait_for(lambda: not self.run("SELECT 1 FROM pg_stat_activity WHERE pid = %(pid)s", {"pid": pid}))
+        self.run("SELECT pg_terminate_backend(pid) FROM unnest(%(pids)s) AS pid", {"pids": pids})
+        # as long as one of both sessions ends, it has the node's lock
+        wait_for(lambda: not self.run("SELECT 1 FROM pg_stat_activity WHERE pid = ANY(%(pids)s)", {"pids": pids}))
         held = {lease.token for lease in doomed.held.values()}
         doomed.session.connected = False  # it never comes back
         doomed._pid = -1

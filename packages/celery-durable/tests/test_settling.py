@@ -119,10 +119,11 @@ def lease(number: int) -> Lease:
 
 @pytest.mark.parametrize("how", [ACK, REQUEUE, REJECTED])
 def test_two_threads_that_write_at_once_write_each_entry_once(how: str) -> None:
-    both, written = threading.Barrier(2), list[Any]()
+    first, both, written = threading.Event(), threading.Barrier(2), list[Any]()
 
     def run(_: str, given: Any) -> list[Any]:
-        both.wait(20)  # each is in the middle of its statement
+        first.set()
+        both.wait(60)  # each is in the middle of its statement
         written.extend(given["done"] + given["others"])
         return [(None,)]
 
@@ -134,6 +135,7 @@ def test_two_threads_that_write_at_once_write_each_entry_once(how: str) -> None:
     writers = [threading.Thread(target=add_and_write, args=(number,)) for number in (1, 2)]
     for one in writers:
         one.start()
+        assert first.wait(60)  # it has taken its entry alone
     for one in writers:
         one.join(60)
     assert sorted(written) == [1, 2]

@@ -62,12 +62,13 @@ def test_a_dead_child_is_replaced_while_the_pooler_is_silent_and_work_goes_on_wh
 def test_an_answer_that_does_not_come_is_given_up_with_its_session(
     broker: Broker, proxy: Proxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(async_database, "ANSWER_SECONDS", 0.3)
     database = DeadlineDatabase(through(broker, proxy))
     assert database.run("SELECT 1") == [(1,)]
     proxy.freeze()
-    with pytest.raises(psycopg2.OperationalError, match="no answer"):
-        database.run("SELECT 2")
+    with monkeypatch.context() as patch:
+        patch.setattr(async_database, "ANSWER_SECONDS", 0.3)
+        with pytest.raises(psycopg2.OperationalError, match="no answer"):
+            database.run("SELECT 2")
     assert not database.is_open
     proxy.thaw()
     assert database.run("SELECT 3") == [(3,)]

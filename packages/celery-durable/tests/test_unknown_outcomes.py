@@ -48,7 +48,7 @@ def far(broker: Broker, far_url: str) -> Take:
 @pytest.fixture
 def near(broker: Broker) -> Take:
     """Consumers past the proxy."""
-    return lambda: Taker(broker.kombu(**OWN), ("main",), 1)
+    return lambda: Taker(broker.kombu(**OWN | {"lease_seconds": 60}), ("main",), 1)
 
 
 def publish(broker: Broker, connection: Connection, **options: Any) -> None:

@@ -21,9 +21,10 @@ WAITS = """
      WHERE NOT granted AND mode = 'AccessExclusiveLock' AND relation = to_regclass(%s)"""
 #: Whoever waits for an exclusive lock of the first one, and has none of those of the second.
 WAITS_ALONE = """
-    SELECT count(*) FROM pg_locks AS l
+    WITH seen AS MATERIALIZED (SELECT * FROM pg_locks)
+    SELECT count(*) FROM seen AS l
      WHERE NOT granted AND mode = 'AccessExclusiveLock' AND relation = to_regclass(%s)
-       AND NOT EXISTS (SELECT FROM pg_locks AS h JOIN pg_class AS c ON c.oid = h.relation
+       AND NOT EXISTS (SELECT FROM seen AS h JOIN pg_class AS c ON c.oid = h.relation
                         WHERE h.pid = l.pid AND h.granted AND h.mode = 'AccessExclusiveLock'
                           AND relname ~ '^(kombu|broker)_')"""
 

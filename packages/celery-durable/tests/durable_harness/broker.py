@@ -105,6 +105,10 @@ class Broker:
     def ended(self) -> int:
         return int(self.value("SELECT count(*) FROM runs WHERE what = 'end'"))
 
+    def release(self) -> None:
+        """Let `held` tasks end."""
+        self.query("INSERT INTO runs (what) VALUES ('release')")
+
     def left(self) -> int:
         return int(self.value("SELECT count(*) FROM broker_message"))
 

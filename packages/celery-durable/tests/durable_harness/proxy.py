@@ -8,6 +8,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from durable_harness.waiting import PATIENCE_SECONDS
+
 #: What libpq asks before anything else, after the length: for TLS, for Kerberos.
 SSL_REQUEST, GSS_REQUEST = (80877103).to_bytes(4, "big"), (80877104).to_bytes(4, "big")
 
@@ -45,7 +47,7 @@ class Proxy:
     def start(self) -> None:
         self._thread.start()
         listening = asyncio.start_server(self._greet, "127.0.0.1", 0)
-        self._listener = asyncio.run_coroutine_threadsafe(listening, self._loop).result(5)
+        self._listener = asyncio.run_coroutine_threadsafe(listening, self._loop).result(PATIENCE_SECONDS)
         self.port = self._listener.sockets[0].getsockname()[1]
 
     def close(self) -> None:
@@ -55,7 +57,7 @@ class Proxy:
                 task.cancel()
             await asyncio.gather(*self._tasks, return_exceptions=True)
 
-        asyncio.run_coroutine_threadsafe(end(), self._loop).result(5)
+        asyncio.run_coroutine_threadsafe(end(), self._loop).result(PATIENCE_SECONDS)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
