@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING
 
 from apiflask import APIFlask
+from flask import Flask
 
 from app import log_writer, process_metrics, telemetry
 from app.exchanges import Observe
@@ -13,8 +15,10 @@ from app.server.access_log import access_line
 from app.server.bridge import Bridge
 from app.settings import Settings
 from app.web.cells.applications import applications
+from app.web.cells.router import CellRouter
 from app.web.core.client_addresses import NETWORK_BITS, client_of
 from app.web.core.context import EXTENSION
+from app.web.jobs.api import LIVE
 from app.web.limits import read_buckets
 from app.web.limits.read_costs import READS
 
@@ -40,8 +44,14 @@ def bridged(app: APIFlask, answering: WSGIApplication | None = None) -> Bridge:
         network=partial(client_of, trusts_proxy=settings.trust_proxy, prefix=NETWORK_BITS),
         is_known=partial(read_buckets.carries_known, app.extensions[READS].buckets),
         drain_seconds=settings.web_drain.total_seconds(),
+        end_streams=partial(_end_streams, answering.apps.values() if isinstance(answering, CellRouter) else [app]),
         observers=_observers(settings),
     )
+
+
+def _end_streams(apps: Iterable[Flask]) -> None:
+    for app in apps:
+        app.extensions[LIVE].end()
 
 
 def _observers(settings: Settings) -> list[Observe]:

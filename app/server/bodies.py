@@ -38,7 +38,8 @@ class BodyPlace:
     def end(self, now: float) -> None:
         """End the body, as if its time were over."""
         self.is_arriving, self.is_ended = False, True
-        self._limit.reschedule(now)
+        if not self._limit.expired():
+            self._limit.reschedule(now)
 
 
 class LongBodies:

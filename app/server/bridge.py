@@ -9,17 +9,20 @@ thread: psycopg2 blocks, and a transaction begins and ends in one call of the ap
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import AsyncExitStack, ExitStack
 from http import HTTPStatus
 from time import perf_counter
 from typing import Any
 
+import structlog
+
 from app import telemetry
-from app.errors import Busy, TooManyRequests
+from app.errors import UNEXPECTED, Busy, TooManyRequests
 from app.exchanges import EXCHANGE, Exchange, Observe, received, unread
-from app.server.answer import HttpAnswer, Piece, Wsgi
+from app.origins import entered
+from app.server.answer import PIECE_BYTES, HttpAnswer, Piece, Wsgi
 from app.server.bodies import LongBodies
 from app.server.environ import Scope, content_length, environ, with_body
 from app.server.pools import Pool
@@ -32,8 +35,8 @@ QUEUED, OF_CLIENT = 256, 128
 STREAM_THREADS = 256
 #: A health check must not have to wait behind the work of the process.
 READY_PATH = "/readyz"
-HEALTH_PATHS = frozenset({"/healthz", READY_PATH})
-HEALTH_THREADS = 2
+#: Nor `/healthz` behind a database that is silent, for which `/readyz` waits: all processes would be ended for it.
+HEALTH_THREADS = {"/healthz": 1, READY_PATH: 2}
 #: Where anybody has a password hashed, which takes half a second and waits for its turn; and where only who is signed
 #: in or has a link does (app/services/accounts/password_hashes.py).
 SIGN_IN_PATHS = frozenset({"/sign-in/password", "/sign-up"})
@@ -47,6 +50,8 @@ TOO_SLOW = f"The body did not arrive within {BODY_SECONDS:.0f} s, or too slowly 
 STOPPING = "This process is stopping; it still answers what was sent to it."
 LARGE_BYTES = 65_536
 
+log = structlog.get_logger()
+
 AsgiMessage = dict[str, Any]
 Receive = Callable[[], Awaitable[AsgiMessage]]
 Send = Callable[[AsgiMessage], Awaitable[None]]
@@ -57,7 +62,8 @@ class Bridge:
 
     client, network: name the client of an environ and the network that it is in, which have a share of each limit;
     is_known: whether it carries a token that was good before; drain_seconds: how long a stopping process serves while
-    it is not ready; observers: told of each request when it is over, refused ones included.
+    it is not ready; end_streams: makes live streams end soon, when the process stops; observers: told of each request
+    when it is over, refused ones included.
     """
 
     def __init__(
@@ -70,16 +76,20 @@ class Bridge:
         is_known: Callable[[dict[str, Any]], bool] = lambda _: False,
         threads: int = THREADS,
         drain_seconds: float = 0.0,
+        end_streams: Callable[[], None] = lambda: None,
         observers: Sequence[Observe] = (),
     ) -> None:
         self._app, self._longest, self._client, self._observers = app, longest_body, client, observers
         self._network, self._is_known = network or client, is_known
-        self.drain_seconds = drain_seconds
+        self.drain_seconds, self.end_streams = drain_seconds, end_streams
         #: Set when the process gets the signal to stop; balancers then see that it is not ready.
         self.is_stopping = False
         self._work = Pool("request", threads, queued=QUEUED, of_client=OF_CLIENT)
         self._streams = Pool("stream", STREAM_THREADS, queued=0, of_client=STREAM_THREADS)
-        self._health = Pool("health", HEALTH_THREADS, queued=QUEUED, of_client=OF_CLIENT)
+        self._health = {
+            path: Pool(path.strip("/"), threads, queued=QUEUED, of_client=OF_CLIENT)
+            for path, threads in HEALTH_THREADS.items()
+        }
         self._sign_ins = Pool("sign-in", SIGN_IN_THREADS, queued=0, of_client=SIGN_INS_OF_CLIENT)
         self._own = Pool("own", OWN_THREADS, queued=OWN_QUEUED, of_client=OWN_OF_CLIENT)
         self._long = LongBodies()
@@ -88,9 +98,16 @@ class Bridge:
         """Answer one request, and tell the observers when everything was handed over, or the client has gone."""
         began, given = perf_counter(), environ(scope)
         exchange = scope[EXCHANGE] = received(given)
+        noting = _noting(send, exchange)
         _begin_span(exchange)
         try:
-            await self._answer(scope, receive, _noting(send, exchange), given, exchange)
+            await self._answer(scope, receive, noting, given, exchange)
+        except Exception:  # of ours, as Flask answers its own
+            if exchange.status is not None:  # the client sees that its answer has no end
+                raise
+            with entered(exchange.origin):
+                log.exception("web.failed")
+            await _send(noting, 500, *refused(UNEXPECTED, exchange))
         finally:
             del scope[EXCHANGE]
             exchange.seconds = perf_counter() - began
@@ -134,6 +151,8 @@ class Bridge:
                 await _send(send, 408, *problem_bytes(408, TOO_SLOW, exchange))
                 return
             except (TooManyRequests, Busy) as problem:
+                if given["REQUEST_METHOD"] == "POST" and given["PATH_INFO"] in SIGN_IN_PATHS | OWN_PATHS:
+                    exchange.route = given["PATH_INFO"]  # other refusals may be submissions, and count as such
                 await _send(send, problem.status, *refused(problem, exchange))
                 return
             piece = await self._result(future, answer)
@@ -142,8 +161,8 @@ class Bridge:
     def _pool(self, given: dict[str, Any]) -> Pool:
         """The threads for a request, chosen by the path that the application will see."""
         path = given["PATH_INFO"]
-        if path in HEALTH_PATHS:
-            return self._health
+        if path in self._health:
+            return self._health[path]
         if given["REQUEST_METHOD"] != "POST":
             return self._work
         return self._sign_ins if path in SIGN_IN_PATHS else self._own if path in OWN_PATHS else self._work
@@ -162,6 +181,8 @@ class Bridge:
         with ExitStack() as arriving:  # before `limit` is over, which a place must not change afterwards
             while True:
                 message = await receive()
+                if limit.expired():  # Python 3.11 loses a cancellation that meets a message
+                    raise TimeoutError
                 if message["type"] == "http.disconnect":
                     return None
                 chunks.append(message.get("body", b""))
@@ -179,14 +200,17 @@ class Bridge:
         await send({"type": "http.response.start", "status": answer.status, "headers": answer.headers})
         pool = self._streams if answer.is_events else self._work
         data, more = piece
-        while more:
-            try:
-                await send({"type": "http.response.body", "body": data, "more_body": True})  # waits for a slow reader
-            except asyncio.CancelledError:
-                self._work.finish(answer.close)
-                raise
+        while True:
+            for part, follows in _parts(data, more=more):
+                try:
+                    # waits for a slow reader, who has its time again for each part
+                    await send({"type": "http.response.body", "body": part, "more_body": follows})
+                except asyncio.CancelledError:
+                    self._work.finish(answer.close)
+                    raise
+            if not more:
+                return
             data, more = await self._result(pool.go_on(answer.piece), answer)
-        await send({"type": "http.response.body", "body": data, "more_body": False})
 
     @staticmethod
     async def _result(future: Future[Piece], answer: HttpAnswer) -> Piece:
@@ -199,6 +223,14 @@ class Bridge:
         except BaseException:
             future.add_done_callback(lambda _: answer.close())
             raise
+
+
+def _parts(data: bytes, *, more: bool) -> Iterator[Piece]:
+    """A piece in parts that are no longer than PIECE_BYTES, each with whether more follows."""
+    last = max(len(data) - 1, 0) // PIECE_BYTES * PIECE_BYTES
+    for at in range(0, last, PIECE_BYTES):
+        yield data[at : at + PIECE_BYTES], True
+    yield data[last:], more
 
 
 def _begin_span(exchange: Exchange) -> None:

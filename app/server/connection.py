@@ -21,10 +21,12 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
     def connection_made(self, transport: asyncio.Transport) -> None:
         """Begin; gunicorn alone would wait for ever for a new connection's first head."""
         self._stalled: asyncio.TimerHandle | None = None
+        self._closing: asyncio.TimerHandle | None = None
         self._discards = self._has_ended = False
         self._scope: Scope = {}  # of the last request
-        self._head_began = False  # something came that is not a whole head yet
+        self.has_begun = False  # a part of the next request has come, but not all of it
         self.worker.make_room()
+        self.worker.open.add(self)
         self.worker.connections.inc()
         super().connection_made(transport)
         self._arm_keepalive_timer()
@@ -32,9 +34,19 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
     def connection_lost(self, exc: Exception | None) -> None:
         """The connection is lost."""
         self.worker.connections.dec()
+        self.worker.open.discard(self)
         self.worker.waiting.pop(self, None)
         self._reads_again()
+        if self._closing is not None:
+            self._closing.cancel()
         super().connection_lost(exc)
+
+    def give_up(self) -> None:
+        """Stop waiting for a request; what is left of the last answer is still sent."""
+        if self.transport.get_write_buffer_size():
+            super()._keepalive_timeout()
+        else:
+            self.transport.abort()
 
     def data_received(self, data: bytes) -> None:
         """Data has arrived."""
@@ -71,14 +83,16 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
 
     def _keepalive_timeout(self) -> None:
         """Close; a client that began a head is told why, one that sent nothing is not."""
-        if self._head_began and not self._closed:
+        if self._request_ready.is_set():  # a whole head came with the very turn of the loop that ends the time
+            return
+        if self.has_begun and not self._closed:
             self._send_error_response(408, f"The head of the request did not arrive within {self.cfg.keepalive} s.")
         super()._keepalive_timeout()
 
     def _feed_callback_parser(self, data: bytes) -> bool:
-        self._head_began = self._head_began or self._current_request is None
+        began, self.has_begun = self.has_begun, self.has_begun or self._current_request is None
         try:
-            return bool(super()._feed_callback_parser(data))
+            found = bool(super()._feed_callback_parser(data))
         except ValueError as error:
             if "integer string conversion" not in str(error):
                 raise
@@ -86,10 +100,24 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
             self._send_error_response(400, "A number of the request is too long.")
             self._close_transport()
             return False
+        if self.has_begun and not began and self._current_request is None:
+            super()._arm_keepalive_timer()  # a head has its own time, however long the client was idle before
+        return found
+
+    def _on_headers_complete(self) -> Any:
+        """Wait for the body as well: of a request that was sent behind another one, nothing was waited for before."""
+        self.worker.waiting.setdefault(self, None)
+        if self._has_ended:
+            self.worker.loop.call_soon(self._end_if_it_waits)
+        return super()._on_headers_complete()
+
+    def _end_if_it_waits(self) -> None:
+        if self in self.worker.waiting:
+            self._close_transport()
 
     def _on_message_complete(self) -> None:
         self.worker.waiting.pop(self, None)
-        self._head_began = False
+        self.has_begun = False
         super()._on_message_complete()
 
     def _build_http_scope(self, *of_request: Any) -> Scope:
@@ -101,7 +129,7 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
         if self._closed or self.transport is None:
             return
         loop, receiver = self.worker.loop, self._body_receiver
-        loop.call_later(STALL_SECONDS, self.transport.abort)
+        self._closing = loop.call_later(STALL_SECONDS, self.transport.abort)
         if receiver is None or receiver._complete or self.transport.is_closing():  # noqa: SLF001 - as gunicorn itself asks
             super()._close_transport()
             return

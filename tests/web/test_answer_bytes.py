@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
 from service_harness.application import Web, commit_of
 from sqlalchemy import text
 
+from app.domain import waiting
 from app.domain.plans import Tier
 from app.domain.queues import Service
 from app.store.jobs import heartbeats
@@ -159,7 +161,8 @@ def refusals(story: Story) -> Iterator[str]:
     yield weak.ask("POST", "/me/tokens", json={"name": "y", "expires_at": "2999-01-02T00:00:00Z"})
 
 
-def test_programs_are_answered_as_before(web: Web) -> None:
+def test_programs_are_answered_as_before(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(waiting, "NO_WORKER_AFTER_SECONDS", 600)  # no worker is here, and the machine may be slow
     user = web.user(Tier.PRO)
     root = web.token(web.user(is_operator=True).user_id, "read", "write", "operator")
     story = Story(web, web.token(user.user_id))

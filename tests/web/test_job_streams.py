@@ -16,6 +16,7 @@ from sqlalchemy import text
 
 from app.domain.queues import Service
 from app.store.jobs import heartbeats
+from app.web.jobs import job_streams
 from app.web.jobs.api import LIVE
 from app.web.jobs.job_streams import MOST_STREAMS, MOST_STREAMS_EACH, MOST_STREAMS_OF_VISITORS, Live
 
@@ -205,3 +206,32 @@ def test_a_job_that_is_gone_ends_its_streams_and_holds_up_no_others(web: Web) ->
         web.started(other)
         assert next(event for event in others if job_of(event)["status"] == "running")
     assert live(web)._jobs == {}
+
+
+def test_streams_are_over_when_the_process_stops_and_further_ones_too(web: Web) -> None:
+    job_id = web.submit().json["id"]
+    with follow(web, job_id) as events:
+        assert [next(events), next(events)["event"]] == [{"retry": "2000"}, "state"]
+        live(web).end()
+        assert list(events) == []
+    with follow(web, job_id) as events:
+        _, state = events
+        assert state["event"] == "state"
+
+
+def test_an_error_of_one_read_does_not_end_the_streams_of_the_process(
+    web: Web, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job_id, read, failed = web.submit().json["id"], job_streams.follow.stamps, threading.Event()
+
+    def failing(*given: Any) -> Any:
+        monkeypatch.setattr(job_streams.follow, "stamps", read)
+        failed.set()
+        raise OSError("no descriptor is left")
+
+    monkeypatch.setattr(job_streams.follow, "stamps", failing)
+    with follow(web, job_id) as events:
+        assert [next(events), next(events)["event"]] == [{"retry": "2000"}, "state"]
+        assert failed.wait(60)
+        web.completed(job_id)
+        assert "final" in {event["event"] for event in events}

@@ -29,7 +29,7 @@ from app.web.jobs.job_json import job_json
 MOST_STREAMS = 256
 MOST_STREAMS_OF_VISITORS = 192
 MOST_STREAMS_EACH = 8
-STREAM_SECONDS = 25.0  # then the browser reconnects by itself, so a stopping process never waits for a stream
+STREAM_SECONDS = 25.0  # then the browser reconnects by itself; that of a process that stops is over at once
 HEARTBEAT_SECONDS = 5.0  # detects clients that have gone
 POLL_SECONDS = 0.35
 REREAD_EVERY = 4  # polls; a place in the queue changes without an event of the job
@@ -40,6 +40,10 @@ NOBODY = Reader()
 ALL = Reader(sees_all=True)
 
 log = structlog.get_logger()
+
+
+class StreamOver(Exception):  # noqa: N818 - not a failure
+    """The client has to ask again: the job is gone, or this process stops."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +98,7 @@ class Live:
     _jobs: dict[UUID, _Watched] = field(default_factory=dict)
     _lock: threading.RLock = field(default_factory=threading.RLock)
     _thread: threading.Thread | None = None
+    _is_over: bool = False
 
     def __post_init__(self) -> None:
         self._idle = threading.Condition(self._lock)
@@ -109,12 +114,13 @@ class Live:
         """
         seen, own = self._look(job_id), follow.own_request(self.uow, job_id, reader)
         with self._lock:
+            if self._thread is None:
+                thread = threading.Thread(target=self._run, name="live", daemon=True)
+                thread.start()  # it may fail; it looks for watchers only once this one is there
+                self._thread = thread
             job = self._jobs.setdefault(job_id, _Watched(threading.Condition(self._lock)))
             job.watchers += 1
             job.is_gone = False
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="live", daemon=True)
-                self._thread.start()
         return Stream(self, job_id, seen, last_id, reader, own)
 
     def close(self, job_id: UUID) -> None:
@@ -125,15 +131,22 @@ class Live:
                 del self._jobs[job_id]
                 self._idle.notify_all()
 
+    def end(self) -> None:
+        """End all streams, those that are opened from now on as well."""
+        with self._lock:
+            self._is_over = True
+            for job in self._jobs.values():
+                job.changed.notify_all()
+
     def next(self, job_id: UUID, after: SeenJob, seconds: float) -> SeenJob | None:
         """Wait for a state of the job that is later than and different from `after`; None if none came in time.
 
-        Raises: NotFound if the job was deleted, or has moved to another cell with its account.
+        Raises: StreamOver, if the job was deleted or has moved to another cell with its account, too.
         """
 
         def fresh() -> SeenJob | None:
-            if self._jobs[job_id].is_gone:
-                raise NotFound("No such job")
+            if self._is_over or self._jobs[job_id].is_gone:
+                raise StreamOver
             newest = self._jobs[job_id].newest
             later = newest is not None and newest.read_at > after.read_at and newest.id != after.id
             return newest if later else None
@@ -161,6 +174,8 @@ class Live:
                 self._read(known, turn % REREAD_EVERY)
             except (SQLAlchemyError, Problem) as error:  # streams continue, because the database comes back
                 log.warning("live.read_failed", error=type(error).__name__)
+            except Exception:  # without this thread all streams of the process would stand still
+                log.exception("live.read_raised")
             with self._lock:
                 self._idle.wait_for(lambda: not self._jobs, POLL_SECONDS)
 
@@ -198,12 +213,12 @@ class Stream:
             self.live.close(self.job_id)
 
     def __iter__(self) -> Iterator[str]:
-        """Events until the job ends, is gone, or the stream's time is over.
+        """Events until the job ends, is gone, or the time of the stream or of the process is over.
 
-        After the last two the browser asks again: for one that is gone it gets 404, or the cell that has it now.
+        Unless it has ended the browser asks again: for one that is gone it gets 404, or the cell that has it now.
         """
         yield f"retry: {RETRY_MS}\n\n"
-        with suppress(NotFound):
+        with suppress(NotFound, StreamOver):
             yield from self._events()
 
     def _events(self) -> Iterator[str]:
