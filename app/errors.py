@@ -134,3 +134,7 @@ class TimedOut(Problem):
 
 class BadSetting(Problem):
     slug, title = "bad-setting", "A setting has a value that is not allowed"
+
+
+#: Any error that is our own defect; its reason is in the log alone.
+UNEXPECTED = Problem("Report the request id to the operator. The request itself may have been correct.")

@@ -17,10 +17,10 @@ class Exchange:
     """The server makes it, the application adds what it finds out, and the server adds the end.
 
     method: `none` if the server could not read the request; route: the rule that the path matches, never the path,
-    because paths hold secrets; None if the server refused the request itself, or no rule matches; tenant: the account;
-    job_id: of the route, or of the answer; refusal: slug of the problem; status: None if the client went before the
-    answer; size: bytes of the body that were handed over; seconds: from the head of the request to the last byte;
-    is_whole: everything was handed over; span: of a trace.
+    because paths hold secrets; None if no rule matches, or if the server refused the request itself, other than a form
+    to sign in; tenant: the account; job_id: of the route, or of the answer; refusal: slug of the problem; status: None
+    if the client went before the answer; size: bytes of the body that were handed over; seconds: from the head of the
+    request to the last byte; is_whole: everything was handed over; span: of a trace.
     """
 
     method: str

@@ -5,9 +5,11 @@ Exit codes: 0 success, 1 failure, 2 wrong usage, 3 quota, 4 unreachable, 5 refus
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
 from logging import WARNING
+from pathlib import Path
 
 import click
 
@@ -101,3 +103,5 @@ def _say(event: str, said: str) -> None:
 def main() -> None:
     """Fairlane: a fair job system on Celery and PostgreSQL, and the tests of any Git repository."""
     keep_private()
+    if sys.stdin is None:  # it was closed; a command that reads it finds nothing, and no socket gets its descriptor
+        sys.stdin = Path(os.devnull).open(encoding="utf-8")  # noqa: SIM115 - as long as the process lives

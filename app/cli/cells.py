@@ -82,7 +82,7 @@ def _read() -> Iterator[str]:
 
 
 def _move_each(known: Cells, emails: Iterable[str], to: str, *, as_json: bool) -> None:
-    all_moved = True
+    all_moved, email = True, ""
     for email in emails:
         try:
             moved = change_cell.change_cell(known, email, to, actor=actor())
@@ -97,6 +97,8 @@ def _move_each(known: Cells, emails: Iterable[str], to: str, *, as_json: bool) -
         else:
             line = f"{email} lives in {to}; it waited for {moved.pause_seconds:.3f} s"
             click.echo(json.dumps({"email": email} | asdict(moved)) if as_json else line)
+    if not email:
+        click.echo("fairlane: no address was given, so nobody moved", err=True)
     if not all_moved:
         raise SystemExit(1)
 

@@ -8,6 +8,8 @@ import psycopg2
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as NoConnectionError
 
+from app.store.core.database_errors import lacks_account
+
 _MIGRATE = "run `fairlane migrate`, with the release that the service runs"
 #: It is stopped, has crashed or starts, or has no connection left.
 _OF_THE_SERVER = {"57P01", "57P02", "57P03", "53300"}
@@ -32,6 +34,8 @@ def sentence(error: BaseException) -> str | None:
     for one in _causes(error):
         if isinstance(one, NoConnectionError):
             return f"{_AWAY}: all connections of this process are in use"
+        if lacks_account(one):
+            return "the account is not in this database any more: it was deleted or has moved meanwhile"
         if isinstance(one, psycopg2.Error):
             code, said = one.pgcode or "", _line(one)
             if code in _SAID:

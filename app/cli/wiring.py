@@ -19,7 +19,9 @@ from sqlalchemy.engine import make_url
 from app import embedded, home
 from app.adapters.cell_databases import cells_of
 from app.database import database_url, directory_url, owner_url
+from app.rights import grants
 from app.services.cells.cells import Cells
+from app.services.cells.refuse_moving import refuse_moving
 from app.services.cells.register import register, unregister
 from app.services.policy import Policy
 from app.settings import Settings, load, secrets
@@ -44,6 +46,7 @@ def open_database() -> UnitOfWork:
         uow,
         register=partial(register, cells.directory, cells.uows, settings.cell),
         unregister=partial(unregister, cells.directory, settings.cell),
+        refuse_moving=partial(refuse_moving, cells.directory),
     )
 
 
@@ -62,8 +65,12 @@ def make_directory() -> bool:
     settings = load()
     if settings.directory_url is None:
         return False
-    with UnitOfWork(_engine(directory_url(settings))).begin() as tx:
-        return directory.create(tx)
+    url, owner = make_url(directory_url(settings)), make_url(owner_url(settings))
+    # in a database of a cell whose owner migrates it, the application's role may create nothing
+    is_ours = (url.host, url.port or 5432, url.database) == (owner.host, owner.port or 5432, owner.database)
+    by_owner = is_ours and url.username != owner.username
+    with UnitOfWork(_engine(owner_url(settings) if by_owner else directory_url(settings))).begin() as tx:
+        return directory.create(tx, rights=grants(url.username or "") if by_owner else None)
 
 
 def lacks_directory() -> bool:

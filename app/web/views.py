@@ -42,7 +42,7 @@ import app.web.specifications.request_pages
 import app.web.specifications.shared_pages
 import app.web.webhooks.api
 import app.web.webhooks.pages
-from app.web.core import auth, languages
+from app.web.core import auth, departures, languages
 from app.web.core.api import api, only_objects
 from app.web.core.pages import pages
 from app.web.limits import read_costs
@@ -57,6 +57,9 @@ api.before_request(only_objects)
 pages.before_request(auth.identify_person)
 pages.before_request(auth.limit_writes)
 pages.before_request(read_costs.count_reads)
+
+api.after_request(departures.note)
+pages.after_request(departures.note)
 
 
 def init(flask: APIFlask) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +14,7 @@ from sqlalchemy.exc import OperationalError
 from werkzeug.test import Client, TestResponse
 
 from app.services.accounts import sessions
+from app.services.operations import read_only
 from app.store.cells import directory
 from app.store.core.unit_of_work import UnitOfWork
 from app.web.cells.applications import joined
@@ -115,6 +116,25 @@ def me(client: Client, headers: dict[str, str]) -> TestResponse:
 
 
 @contextmanager
+def first(module: Any, function: str, does: Callable[[], object], *, after: bool = False) -> Iterator[None]:
+    """Do something once, before the first call of a function, or after it."""
+    before, todo = getattr(module, function), [does]
+
+    def called(*given: Any, **named: Any) -> Any:
+        if todo and not after:
+            todo.pop()()
+        returned = before(*given, **named)
+        if todo:
+            todo.pop()()
+        return returned
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, function, called)
+        yield
+    assert not todo
+
+
+@contextmanager
 def away(uow: UnitOfWork) -> Iterator[None]:
     """No connection to this database can be had."""
 
@@ -124,6 +144,22 @@ def away(uow: UnitOfWork) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(uow.engine, "raw_connection", refuse)
         yield
+
+
+@contextmanager
+def taking_no_changes(uow: UnitOfWork) -> Iterator[None]:
+    """An operator has switched the changes of this cell off."""
+    read_only.switch(uow, on=True, actor="test")
+    read_only._known.pop(uow.engine, None)
+    try:
+        yield
+    finally:
+        read_only.switch(uow, on=False, actor="test")
+        read_only._known.pop(uow.engine, None)
+
+
+def submitted(cells: Joined, headers: dict[str, str]) -> TestResponse:
+    return cells.client().post("/api/v1/analyses", json={"repository": "acme/shop"}, headers=headers)
 
 
 def session_in(web: Web, user_id: Any) -> int:

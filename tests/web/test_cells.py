@@ -14,6 +14,7 @@ from app.domain.plans import Tier
 from app.errors import Conflict
 from app.services.accounts import accounts
 from app.services.cells.find_cell import AccountCells
+from app.store.cells import directory, keys
 from app.web.core.context import EXTENSION
 from app.web.limits.read_costs import READS
 from tests.databases import Databases
@@ -82,6 +83,26 @@ def test_an_account_that_has_moved_is_found_in_its_new_cell(cells: Joined, noted
     assert answer.status_code == 202
     assert account.email in browser.get("/account").text
     assert [requests_of(web, account.user_id) for web in (cells.a, cells.b)] == [0, 1]
+
+
+def test_an_account_that_arrives_is_deleted_when_its_move_has_ended(cells: Joined) -> None:
+    """Until then the cell that it leaves may still take the move back."""
+    account = cells.a.user()
+    browser = cells.browser(cells.a, account.user_id)
+    assert account.email in browser.get("/account").text
+    cells.moved(account.user_id, noted=False)
+    form = {"csrf_token": csrf(browser.get("/account")), "email": account.email}
+    refused = browser.post("/account/delete", data=form)
+    assert (refused.status_code, refused.headers["Retry-After"]) == (503, "2")
+    assert account.email in browser.get("/account").text
+    with cells.directory.begin() as tx:
+        [place] = [place for place in directory.moving(tx) if place.user_id == account.user_id]
+        directory.end_move(tx, place, moved=True)
+    assert browser.post("/account/delete", data=form).status_code == 303
+    assert cells.noted(account.email or "") == []
+    for web in (cells.a, cells.b):
+        with web.uow.once() as tx:
+            assert not keys.is_here(tx, account.user_id)
 
 
 def test_an_ended_session_is_a_strangers(cells: Joined) -> None:

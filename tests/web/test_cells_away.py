@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, suppress
+from contextlib import contextmanager
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from app.services.cells.threads import MOST, SILENT_SECONDS, TRIES, CellThreads, SilentError
+from app.services.cells.threads import MOST, SILENT_SECONDS
+from app.web.analyses.commit_lookups import EXTENSION as LOOKUPS
 from tests.databases import Databases
 from tests.web.joined_cells import Joined, away, me, two_cells
 
@@ -62,38 +62,6 @@ def test_a_cell_whose_host_has_vanished_leaves_the_others_threads(cells: Joined)
     assert me(cells.client(), there).status_code == 200
 
 
-def test_requests_that_fail_one_after_the_other_are_no_answers() -> None:
-    """As when they come evenly: ten a second, of which each holds its thread for five seconds and then fails."""
-    now = [0.0]
-    threads, waiting = CellThreads(20, lambda: now[0]), deque[tuple[int, ExitStack]]()
-    held = []
-    for step in range(300):
-        now[0] = step / 10
-        while waiting and waiting[0][0] <= step:
-            with pytest.raises(TimeoutError), waiting.popleft()[1]:
-                raise TimeoutError
-        with suppress(SilentError), ExitStack() as request:
-            request.enter_context(threads.one())
-            waiting.append((step + 50, request.pop_all()))
-        held.append(len(waiting))
-    assert max(held[:50]) == 20
-    assert max(held[100:]) == TRIES
-    for _, request in waiting:
-        request.close()
-    assert not threads.is_silent
-
-
-def test_a_slow_request_beside_others_that_are_answered_makes_no_cell_silent() -> None:
-    now = [0.0]
-    threads = CellThreads(clock=lambda: now[0])
-    with suppress(TimeoutError), threads.one():
-        now[0] = 9.0
-        with threads.one():
-            now[0] = 10.0
-        raise TimeoutError
-    assert not threads.is_silent
-
-
 def test_keys_that_nobody_has_used_wait_for_a_silent_cell_in_few_threads(cells: Joined) -> None:
     unknown = cells.b.token()
     cells.router._places.threads["a"].is_silent = True
@@ -106,17 +74,6 @@ def test_keys_that_nobody_has_used_wait_for_a_silent_cell_in_few_threads(cells: 
     assert [answer.status_code for answer in answers] == [200, 503, 503]
     assert "does not answer" in answers[2].json["detail"]
     cells.router._places.threads["a"].is_silent = False
-
-
-def test_a_cell_that_answers_may_hold_more_threads() -> None:
-    now = [0.0]
-    threads = CellThreads(2, lambda: now[0])
-    with threads.one(), threads.one(), threads.one():
-        now[0] = SILENT_SECONDS + 0.1
-        with pytest.raises(SilentError), threads.one():
-            pass
-    with threads.one(), threads.one(), threads.one():
-        pass
 
 
 def test_without_the_directory_those_that_are_remembered_and_visitors_go_on(cells: Joined) -> None:
@@ -158,3 +115,54 @@ def test_what_does_not_exist_is_said_without_the_directory(cells: Joined) -> Non
     assert me(cells.client(), headers).status_code == 200
     with away(cells.directory):
         assert cells.client().get(f"/api/v1/analyses/{uuid4()}", headers=headers).status_code == 404
+
+
+@contextmanager
+def slow_host(cells: Joined) -> Iterator[tuple[threading.Semaphore, threading.Event]]:
+    """A Git host that says nothing.  Returns: released by each look-up; to be set when it shall answer."""
+    asks, answers = threading.Semaphore(0), threading.Event()
+    found = cells.a.app.extensions[LOOKUPS]
+
+    def resolve(*given: Any) -> Any:
+        asks.release()
+        assert answers.wait(60)
+        return real(*given)
+
+    with pytest.MonkeyPatch.context() as patch:
+        real = found.resolve
+        patch.setattr(found, "resolve", resolve)
+        patch.setattr(found, "seconds", 60.0)
+        try:
+            yield asks, answers
+        finally:
+            answers.set()
+
+
+@pytest.mark.parametrize("path", ["/api/v1/analyses", "/api/v1/analyses/batch"])
+def test_who_waits_for_a_git_host_does_not_wait_for_the_cell(cells: Joined, path: str) -> None:
+    headers, item = cells.b.token(), {"repository": "acme/slow"}
+    body = {"items": [item]} if path.endswith("batch") else item
+    threads = cells.router._places.threads["b"]
+    with ThreadPoolExecutor(1) as pool, slow_host(cells) as (asks, answers):
+        submission = pool.submit(cells.client().post, path, json=body, headers=headers)
+        assert asks.acquire(timeout=60)
+        assert threads._held == 0
+        answers.set()
+        assert submission.result(60).status_code < 300
+    assert threads._held == 0
+
+
+def test_who_comes_back_from_a_git_host_to_a_silent_cell_is_refused(cells: Joined) -> None:
+    headers = cells.b.token()
+    threads = cells.router._places.threads["b"]
+    with ThreadPoolExecutor(1) as pool, slow_host(cells) as (asks, answers), threads.one():
+        submission = pool.submit(cells.client().post, "/api/v1/analyses", json={"repository": "a/b"}, headers=headers)
+        assert asks.acquire(timeout=60)
+        with threads.one():
+            threads.is_silent = True
+            answers.set()
+            refused = submission.result(60)
+        assert threads._held == 1
+    assert (refused.status_code, refused.json["type"]) == (503, "/problems/unavailable")
+    assert (refused.headers["Retry-After"], "does not answer" in refused.json["detail"]) == ("2", True)
+    assert not threads.is_silent

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterator
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from app.services.accounts import github as use_cases
 from app.services.accounts import passkeys, sign_up
 from app.services.cells.other_cells import NOT_LOOKED_UP
+from app.web.accounts.github import GitHub
 from tests.databases import Databases
 from tests.web.authenticators import Authenticator
 from tests.web.github_double import Double, github
@@ -189,3 +191,19 @@ def test_github_makes_no_account_while_a_cell_that_may_have_it_is_away(cells: Jo
     assert answer.status_code == 503
     assert NOT_LOOKED_UP in html.unescape(answer.text)
     assert not people(cells.a.uow, "person14@example.org")
+
+
+def test_who_waits_for_github_does_not_wait_for_a_cell(
+    cells: Joined, double: Double, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_(double, 77)
+    real, held = GitHub.identity, list[int]()
+
+    def identity(*given: str) -> Any:
+        held.extend(threads._held for threads in cells.router._places.threads.values())
+        return real(*given)
+
+    monkeypatch.setattr(GitHub, "identity", identity)
+    assert through_github(cells.visitor("b"), double).status_code == 303
+    assert held == [0, 0]
+    assert [threads._held for threads in cells.router._places.threads.values()] == [0, 0]

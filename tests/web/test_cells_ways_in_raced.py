@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -13,15 +12,13 @@ from werkzeug.test import Client
 
 from app.errors import Unauthenticated
 from app.services.accounts import github as use_cases
-from app.services.operations import read_only
 from app.store.accounts import github_links, passkeys
-from app.store.core.unit_of_work import UnitOfWork
 from app.store.operations import audit_log
 from tests.databases import Databases
 from tests.web import ways_in
 from tests.web.authenticators import Authenticator
 from tests.web.github_double import Double, github
-from tests.web.joined_cells import From, Joined, session_in
+from tests.web.joined_cells import From, Joined, first, session_in, taking_no_changes
 from tests.web.ways_in import (
     add_passkey,
     cells_with_github,
@@ -47,21 +44,6 @@ def cells(databases: Databases, double: Double) -> Iterator[Joined]:
         yield made
 
 
-@contextmanager
-def first(module: Any, function: str, does: Callable[[], object]) -> Iterator[None]:
-    """Do something once, at the first call of a function."""
-    before, todo = getattr(module, function), [does]
-
-    def called(*given: Any, **named: Any) -> Any:
-        if todo:
-            todo.pop()()
-        return before(*given, **named)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, function, called)
-        yield
-
-
 def link(browser: Client, double: Double) -> Any:
     return through_github(browser, double, "/account/github", "/account")
 
@@ -81,17 +63,6 @@ def at(browser: Client, other: Client) -> None:
     assert isinstance(browser, From)
     assert isinstance(other, From)
     browser._environ = other._environ
-
-
-@contextmanager
-def taking_no_changes(uow: UnitOfWork) -> Iterator[None]:
-    read_only.switch(uow, on=True, actor="test")
-    read_only._known.pop(uow.engine, None)
-    try:
-        yield
-    finally:
-        read_only.switch(uow, on=False, actor="test")
-        read_only._known.pop(uow.engine, None)
 
 
 @pytest.mark.parametrize("cell", ["a", "b"])
@@ -131,6 +102,22 @@ def test_github_signs_in_to_an_account_that_leaves_meanwhile(cells: Joined, doub
         assert is_signed_in(browser, account.email)
         assert links(cells, number) == 1
         assert people(cells.a.uow, f"person{number}@example.org") == 0
+
+
+@pytest.mark.parametrize("noted", [False, True])
+def test_an_account_of_github_is_linked_to_an_account_that_leaves_meanwhile(
+    cells: Joined, double: Double, noted: bool
+) -> None:
+    """GitHub has answered by then, and answers once."""
+    account = cells.a.user()
+    browser = cells.browser(cells.a, account.user_id)
+    assert is_signed_in(browser, account.email)
+    is_(double, 44 + noted)
+    with first(use_cases, "link", lambda: cells.moved(account.user_id, noted=noted)):
+        assert link(browser, double).status_code == 303
+    assert links(cells, 44 + noted) == 1
+    assert through_github(visitor := cells.visitor("a"), double).status_code == 303
+    assert is_signed_in(visitor, account.email)
 
 
 def test_an_account_of_github_that_two_link_at_once_is_linked_to_one(cells: Joined, double: Double) -> None:

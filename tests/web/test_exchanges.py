@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable, Iterator
 from typing import Any
 from uuid import uuid4
 
@@ -15,7 +16,8 @@ from app import origins
 from app.exchanges import Exchange
 from app.server.access_log import access_line
 from app.server.application import bridged
-from tests.web.test_bridge import SIGN_IN, Client, play, sent
+from app.server.bridge import Bridge
+from tests.web.test_bridge import READ, SIGN_IN, Client, play, sent
 
 TRACE = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
@@ -81,7 +83,7 @@ def test_what_is_refused_without_a_thread_is_told_too() -> None:
             await asyncio.to_thread(app.busy.acquire)
         status, body = await sent(SIGN_IN, "192.0.2.9").run(server)
         [refused] = seen
-        assert (refused.status, refused.refusal, refused.route) == (status, "too-many-requests", None)
+        assert (refused.status, refused.refusal, refused.route) == (status, "too-many-requests", SIGN_IN[1])
         assert isinstance(body, dict)
         assert body["request_id"] == refused.origin.request_id
         app.may.set()
@@ -117,3 +119,22 @@ def test_the_line_of_a_request_has_what_is_known_and_health_checks_are_quiet() -
     }  # fmt: skip
     assert (lines[1]["refusal"], lines[1]["cut"], lines[1].get("route")) == ("busy", True, None)
     assert [line["log_level"] for line in lines[2:]] in ([], ["debug"])
+
+
+def test_a_failure_outside_of_the_application_is_answered_and_told_with_the_ids_of_its_request() -> None:
+    def failing(_: object, start: Callable[..., object]) -> Iterator[bytes]:
+        start("200 OK", [])
+        raise RuntimeError("password=hunter2")
+        yield b""
+
+    seen, client = [], Client(READ)
+    client.more.set()
+    server = Bridge(failing, longest_body=1000, client=lambda _: "192.0.2.1", observers=[seen.append])
+    with capture_logs() as lines:
+        status, problem = asyncio.run(client.run(server))
+    [exchange] = seen
+    assert isinstance(problem, dict)
+    assert (status, exchange.status, exchange.is_whole, exchange.refusal) == (500, 500, True, "internal")
+    assert problem["request_id"] == exchange.origin.request_id
+    assert "hunter2" not in str(problem)
+    assert [line["event"] for line in lines] == ["web.failed"]

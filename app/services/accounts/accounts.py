@@ -57,6 +57,12 @@ def add_user(
     return account
 
 
+def is_here(uow: UnitOfWork, user_id: UUID) -> bool:
+    """Whether this database has the account."""
+    with uow.once() as tx:
+        return users.find(tx, user_id) is not None
+
+
 def check_email(email: str) -> None:
     """Check that the text is the address of one mailbox.  Raises: InvalidInput."""
     if not emails.is_address(email):

@@ -9,6 +9,7 @@ from app.domain.repositories import Repository
 from app.errors import Message, NotFound
 from app.services.policy import Policy
 from app.services.results.newest_result import NewestResult
+from app.store.accounts import users
 from app.store.accounts.users import Account
 from app.store.core.unit_of_work import Tx, UnitOfWork
 from app.store.repositories import bookmarks, codebases
@@ -70,8 +71,13 @@ def add(uow: UnitOfWork, account: Account, where: Repository, policy: Policy, *,
 
 
 def remove(uow: UnitOfWork, account: Account, where: Repository) -> None:
-    """Unmark a repository; idempotent, and the same whether or not the repository exists."""
+    """Unmark a repository; idempotent, and the same whether or not the repository exists.
+
+    Raises: NotFound if the account was deleted or moved meanwhile.  Locks: users row.
+    """
     with uow.begin() as tx:
+        if users.lock(tx, account.user_id) is None:
+            raise NotFound("The account no longer exists")
         if codebase := codebases.find(tx, where):
             bookmarks.remove(tx, account.user_id, codebase.codebase_id)
 

@@ -10,7 +10,7 @@ from app.services.accounts import passkeys, passwords, sessions
 from app.services.accounts.passkey_checks import Site
 from app.store.accounts import users
 from app.store.accounts.open_sessions import Way
-from app.store.core.unit_of_work import UnitOfWork
+from app.store.core.unit_of_work import Tx, UnitOfWork
 
 NO_PASSWORD = Message("This account has no password. Confirm in another way.")
 
@@ -33,8 +33,11 @@ def by_passkey(
 
     Raises: InvalidInput, Unauthenticated.
     """
-    used = passkeys.use(uow, answer, challenge, site, user_id=user_id, now=now)
-    return _renew(uow, user_id, session, by=str(used), now=now)
+
+    def renew(tx: Tx, used: UUID) -> str:
+        return sessions.renew(tx, user_id, session, by=str(used), now=now)
+
+    return passkeys.use(uow, answer, challenge, site, user_id=user_id, then=renew, now=now)
 
 
 def require(uow: UnitOfWork, user_id: UUID, password: str, *, session: str, now: datetime) -> None:

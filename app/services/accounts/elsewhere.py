@@ -31,6 +31,10 @@ class Elsewhere(Protocol):
         """Find an account by its id, which a passkey keeps.  but: where it is not, instead of here."""
         ...
 
+    def of_address(self, email: str, *, but: UnitOfWork) -> AbstractContextManager[UnitOfWork | None]:
+        """Find an account by its e-mail address.  but: where it is not, instead of here."""
+        ...
+
     def of_github(self, github_id: int) -> AbstractContextManager[UnitOfWork | None]:
         """Find the account that a GitHub account signs in to."""
         ...
@@ -49,6 +53,10 @@ class Nowhere:
     own, others = "", ()
 
     def of_user(self, user_id: UUID, *, but: UnitOfWork) -> AbstractContextManager[None]:  # noqa: ARG002 - the protocol's
+        """Find nothing."""
+        return nullcontext()
+
+    def of_address(self, email: str, *, but: UnitOfWork) -> AbstractContextManager[None]:  # noqa: ARG002 - the protocol's
         """Find nothing."""
         return nullcontext()
 

@@ -11,6 +11,7 @@ from app.errors import NotFound
 from app.services.jobs import end_job
 from app.services.operations.run_in_batches import each, in_batches
 from app.store.accounts import personal_data, users
+from app.store.cells import arrivals
 from app.store.core.batch import Batch
 from app.store.core.unit_of_work import Tx, UnitOfWork, retried
 from app.store.jobs import events, messages, quota, records, requests
@@ -34,12 +35,14 @@ def forget(uow: UnitOfWork, user_id: UUID, *, actor: str, now: datetime) -> Forg
     """Close the account, remove it from every table, and delete its own data.
 
     After the first commit nobody can sign in as this user.  If a run stops half-way, calling again continues it.
-    Raises: NotFound.
+    Raises: NotFound; Busy while the account moves.
     """
     with uow.begin() as tx:
         account = users.lock_to_delete(tx, user_id)
         if account is None:
             raise NotFound("No such user")
+        uow.refuse_moving(user_id)
+        arrivals.close(tx, user_id)
         personal_data.close(tx, user_id)
     jobs, codebases = set[UUID](), set[UUID]()
 
@@ -63,10 +66,11 @@ def forget(uow: UnitOfWork, user_id: UUID, *, actor: str, now: datetime) -> Forg
 def _end(uow: UnitOfWork, user_id: UUID, jobs: set[UUID], *, actor: str, now: datetime) -> tuple[set[UUID], int]:
     """The last step, under the lock on the user: end unfinished jobs, and delete the row.
 
-    Locks: users row, then the user's messages.
+    Locks: users row, then the user's messages.  Raises: NotFound if another deletion was faster.
     """
     with uow.begin() as tx:
-        users.lock_to_delete(tx, user_id)
+        if users.lock_to_delete(tx, user_id) is None:
+            raise NotFound("No such user")
         stopping, ended = 0, set[UUID]()
         for message in personal_data.messages_of(tx, user_id, jobs):
             _cancel(tx, message.job_id, started=message.started, now=now)

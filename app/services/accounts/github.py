@@ -11,12 +11,12 @@ from typing import Protocol
 from uuid import UUID
 
 from app.domain.plans import Tier
-from app.errors import Conflict, Forbidden, InvalidInput, Message
+from app.errors import Conflict, Forbidden, InvalidInput, Message, Unauthenticated
 from app.services.accounts import accounts as people
 from app.services.accounts import check_caller, sign_in_methods, sign_up
 from app.services.accounts.elsewhere import NOWHERE, Elsewhere
 from app.services.accounts.passwords import PER_ADDRESS
-from app.services.accounts.sessions import SESSION_LIFE
+from app.services.accounts.sessions import SESSION_ENDED, SESSION_LIFE
 from app.services.accounts.throttle import count
 from app.store.accounts import github_links, one_time_secrets, open_sessions, users
 from app.store.accounts.github_links import Link
@@ -146,16 +146,22 @@ def link(
 ) -> None:
     """Let this GitHub account sign in to the account of a signed-in person.  session: the secret of the person's own.
 
-    Raises: Conflict, Unauthenticated, Busy.  Locks: users row.
+    Raises: Conflict, Unauthenticated, Busy, ReadOnly.  Locks: users row.
     """
     with elsewhere.of_github(who.github_id) as there:
         if there is not None:
             raise Conflict(LINKED)
     with uow.begin() as tx:
-        users.lock_row(tx, account.user_id)
-        check_caller.check(tx, account.user_id, session, now=now)
-        _link(tx, account.user_id, account.email or "", who, elsewhere, now=now)
-        audit_log.add(tx, str(account.user_id), "github.link", str(account.user_id))
+        if is_here := users.lock(tx, account.user_id) is not None:
+            check_caller.check(tx, account.user_id, session, now=now)
+            _link(tx, account.user_id, account.email or "", who, elsewhere, now=now)
+            audit_log.add(tx, str(account.user_id), "github.link", str(account.user_id))
+    if is_here:
+        return
+    with elsewhere.of_user(account.user_id, but=uow) as there:  # it has moved since GitHub answered, which it does once
+        if there is None:
+            raise Unauthenticated(SESSION_ENDED)
+        link(there, account, who, session=session, elsewhere=elsewhere, now=now)
 
 
 def _link(tx: Tx, user_id: UUID, email: str, who: Identity, elsewhere: Elsewhere, *, now: datetime) -> None:

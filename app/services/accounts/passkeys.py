@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -89,13 +90,15 @@ def register(
 ) -> None:
     """Store the new key.  session: the secret of the person's own.
 
-    Raises: InvalidInput, Conflict, Unauthenticated.  Locks: users row.
+    Raises: InvalidInput, Conflict, Unauthenticated, NotFound.  Locks: users row.
     """
-    _use(uow, Ceremony.REGISTER, challenge, account.user_id, now=now)
-    key = passkey_checks.checked_registration(answer, site, base64url_to_bytes(challenge))
+    with _used_if_wrong(uow, Ceremony.REGISTER, challenge, account.user_id, now):
+        key = passkey_checks.checked_registration(answer, site, base64url_to_bytes(challenge))
     with uow.begin() as tx:
         if users.lock(tx, account.user_id) is None:
             raise NotFound("No such user")
+        if not _take(tx, Ceremony.REGISTER, challenge, account.user_id, now=now):
+            raise InvalidInput(EXPIRED)
         check_caller.check(tx, account.user_id, session, now=now)
         if len(passkeys.of_user(tx, account.user_id)) >= MOST:
             raise Conflict(Message("The account has %(most)s passkeys; remove one that is not needed.", most=MOST))
@@ -154,15 +157,23 @@ def begin_confirmation(uow: UnitOfWork, account: Account, site: Site, *, now: da
     return Challenge(text, passkey_checks.request_options(site, base64url_to_bytes(text), known=known))
 
 
-def use(uow: UnitOfWork, answer: str, challenge: str, site: Site, *, user_id: UUID, now: datetime) -> UUID:
-    """Check the answer of a person who is signed in.  Returns: the id of the passkey.  Raises, Locks: as sign_in."""
-    _use(uow, Ceremony.CONFIRM, challenge, user_id, now=now)
-    key, sign_count = _checked(uow, answer, challenge, site)
-    if key.user_id != user_id:
-        raise Unauthenticated(UNKNOWN)
+def use(
+    uow: UnitOfWork, answer: str, challenge: str, site: Site,
+    *, user_id: UUID, then: Callable[[Tx, UUID], str], now: datetime,
+) -> str:  # fmt: skip
+    """Check the answer of a person who is signed in.  then: gets the id of the passkey, in the same transaction.
+
+    Returns: its result.  Raises: InvalidInput, Unauthenticated, and as `then`.  Locks: users row.
+    """
+    with _used_if_wrong(uow, Ceremony.CONFIRM, challenge, user_id, now):
+        key, sign_count = _checked(uow, answer, challenge, site)
+        if key.user_id != user_id:
+            raise Unauthenticated(UNKNOWN)
     with uow.begin() as tx:
         _note_use(tx, key, sign_count, now=now)
-    return key.id
+        if not _take(tx, Ceremony.CONFIRM, challenge, user_id, now=now):
+            raise InvalidInput(EXPIRED)
+        return then(tx, key.id)
 
 
 def _checked(uow: UnitOfWork, answer: str, challenge: str, site: Site) -> tuple[StoredKey, int]:
@@ -239,9 +250,27 @@ def _challenge(tx: Tx, ceremony: Ceremony, user_id: UUID | None, *, now: datetim
 def _use(uow: UnitOfWork, ceremony: Ceremony, challenge: str, user_id: UUID | None, *, now: datetime) -> None:
     """Use a challenge up, in a transaction of its own, as a wrong answer uses it up as well.  Raises: InvalidInput."""
     with uow.begin() as tx:
-        found = one_time_secrets.use(tx, Purpose.PASSKEY, f"{ceremony}:{challenge}", now=now)
-    if found is None or found.user_id != user_id:
+        is_valid = _take(tx, ceremony, challenge, user_id, now=now)
+    if not is_valid:
         raise InvalidInput(EXPIRED)
+
+
+def _take(tx: Tx, ceremony: Ceremony, challenge: str, user_id: UUID | None, *, now: datetime) -> bool:
+    found = one_time_secrets.use(tx, Purpose.PASSKEY, f"{ceremony}:{challenge}", now=now)
+    return found is not None and found.user_id == user_id
+
+
+@contextmanager
+def _used_if_wrong(uow: UnitOfWork, ceremony: Ceremony, challenge: str, user_id: UUID, now: datetime) -> Iterator[None]:
+    """Use a challenge up if its answer is refused.  Raises: InvalidInput.
+
+    A right answer does that with what it proves, so an account that moves in between takes both along, or neither.
+    """
+    try:
+        yield
+    except (InvalidInput, Unauthenticated):
+        _use(uow, ceremony, challenge, user_id, now=now)
+        raise
 
 
 def _add(tx: Tx, user_id: UUID, key: passkey_checks.NewKey, name: str, *, now: datetime) -> UUID:

@@ -10,6 +10,7 @@ from uuid import UUID
 from app.errors import InvalidInput, Message
 from app.services.accounts import accounts as people
 from app.services.accounts import password_hashes, sessions, verified_addresses
+from app.services.accounts.elsewhere import NOWHERE, Elsewhere
 from app.services.accounts.sessions import SESSION_LIFE
 from app.services.accounts.throttle import count
 from app.store.accounts import one_time_secrets, open_sessions, passwords, users
@@ -35,26 +36,40 @@ class ResetLetter:
     secret: str
 
 
+@dataclass(frozen=True, slots=True)
+class PasswordReset:
+    """A password that was set by a link.
+
+    session: the secret of the new session; account: whose it is, with an address that is verified.
+    """
+
+    session: str
+    account: Account
+
+
 def count_request(uow: UnitOfWork, *, client: str, secret: str) -> None:
     """Count somebody who forgot their password.  client, secret: as in passwords.sign_in.  Raises: TooManyRequests."""
     count(uow, f"reset:{people.anonymous_id(client, secret)}", PER_ADDRESS)
 
 
-def ask(uow: UnitOfWork, email: str, *, mailed: bool, now: datetime) -> ResetLetter | None:
+def ask(
+    uow: UnitOfWork, email: str, *, mailed: bool, elsewhere: Elsewhere = NOWHERE, now: datetime
+) -> ResetLetter | None:
     """Make a link for somebody who forgot their password, after they have got their answer.
 
     mailed: whether only a reader of the account's mail gets it.
     Returns: None if there is no such account, or if it has enough links; the person must not learn which.
+    Raises: Busy, ReadOnly.
     Locks: users row, so that requests at once make no more links than one after the other.
     """
     if len(email) > people.LONGEST_EMAIL or not email.isprintable():
         return None
     with uow.begin() as tx:
-        account = users.find_by_email(tx, email)
-        if account is None:
-            return None
-        users.lock_row(tx, account.user_id)
-        return _letter(tx, account, Purpose.MAILED_RESET if mailed else Purpose.RESET, now=now)
+        found = users.find_by_email(tx, email)
+        if account := users.lock(tx, found.user_id) if found else None:
+            return _letter(tx, account, Purpose.MAILED_RESET if mailed else Purpose.RESET, now=now)
+    with elsewhere.of_address(email, but=uow) as there:  # it may have moved since the request came here
+        return ask(there, email, mailed=mailed, elsewhere=elsewhere, now=now) if there else None
 
 
 def hand_out(uow: UnitOfWork, account: Account, *, actor: str, now: datetime) -> str:
@@ -66,13 +81,14 @@ def hand_out(uow: UnitOfWork, account: Account, *, actor: str, now: datetime) ->
     return made
 
 
-def reset(uow: UnitOfWork, secret: str, new: str, *, now: datetime) -> str:
+def reset(uow: UnitOfWork, secret: str, new: str, *, elsewhere: Elsewhere = NOWHERE, now: datetime) -> PasswordReset:
     """Set the password and sign in; all other sessions and links end.
 
-    The link is used up before the hash, so however often it is sent, one hash is made; a refusal leaves it valid.
+    The link is used up before the hash, so however often it is sent, one hash is made.  A refusal leaves it valid,
+    unless the account moves meanwhile and its new cell takes no changes.
     The link verifies the address: a mailed one was read there, and an operator gave any other to a person whom they
     know.
-    Returns: the secret of the new session.  Raises: InvalidInput, Busy.  Locks: users row.
+    Raises: InvalidInput, Busy, ReadOnly.  Locks: users row.
     """
     with uow.begin() as tx:
         found = _owner(tx, secret, now=now)
@@ -80,18 +96,7 @@ def reset(uow: UnitOfWork, secret: str, new: str, *, now: datetime) -> str:
     with password_hashes.own_turn(f"{found.user_id} link") as hashes:  # who is signed in, perhaps a thief, has another
         stored = _use_up(uow, found.user_id, secret, now=now)
         made = hashes.hashed(plain)
-    session = secrets.token_urlsafe(32)
-    with uow.begin() as tx:
-        # another link may have set a password in the meantime, which voids this one
-        if users.lock(tx, found.user_id) is None or passwords.hash_of(tx, found.user_id) != stored:
-            raise InvalidInput(USED)
-        verified_addresses.verify(tx, found.user_id, now=now)
-        passwords.put(tx, found.user_id, made, now=now)
-        open_sessions.end_others(tx, found.user_id, None)
-        one_time_secrets.drop(tx, found.user_id)
-        open_sessions.add_session(tx, found.user_id, session, by=Way.PASSWORD, now=now, expires_at=now + SESSION_LIFE)
-        audit_log.add(tx, str(found.user_id), "user.password", str(found.user_id), by_link=True)
-    return session
+    return _put(uow, found.user_id, made, stored, elsewhere, now=now)
 
 
 def ask_to_verify(uow: UnitOfWork, account: Account, *, now: datetime) -> ResetLetter | None:
@@ -106,7 +111,7 @@ def verify(uow: UnitOfWork, account: Account, secret: str, *, session: str, now:
     The link alone is not enough, because the owner of the address may not be the one who created the account.  The
     first time, everything of before goes, except the way in that the person has just used.
     session: the secret of the person's own.  Returns: its new one.
-    Raises: InvalidInput, ConfirmationNeeded.  Locks: users row.
+    Raises: InvalidInput, ConfirmationNeeded, Unauthenticated.  Locks: users row.
     """
     sessions.require_fresh(uow, session, now=now)
     with uow.begin() as tx:
@@ -114,7 +119,8 @@ def verify(uow: UnitOfWork, account: Account, secret: str, *, session: str, now:
         found = one_time_secrets.use(tx, Purpose.VERIFY, secret, now=now)
         if found is None or found.user_id != account.user_id:
             raise InvalidInput(USED)
-        by = open_sessions.proof_of(tx, session).by or Way.LINK
+        proof = open_sessions.proof_of(tx, session)
+        by = (proof and proof.by) or Way.LINK
         renewed = sessions.renew(tx, account.user_id, session, by=by, now=now)
         if verified_addresses.verify(tx, account.user_id, by=by, now=now):
             open_sessions.add_session(tx, account.user_id, renewed, by=by, now=now, expires_at=now + SESSION_LIFE)
@@ -125,6 +131,30 @@ def verified_at(uow: UnitOfWork, user_id: UUID) -> datetime | None:
     """When the address was verified; None if it never was."""
     with uow.begin() as tx:
         return users.email_verified_at(tx, user_id)
+
+
+def _put(
+    uow: UnitOfWork, user_id: UUID, made: str, stored: str | None, elsewhere: Elsewhere, *, now: datetime
+) -> PasswordReset:
+    """Set the password where the account lives: it may move after its link was used up.  stored: the previous one."""
+    session = secrets.token_urlsafe(32)
+    with uow.begin() as tx:
+        account = users.lock(tx, user_id)
+        # another link may have set a password in the meantime, which voids this one
+        if account and passwords.hash_of(tx, user_id) != stored:
+            raise InvalidInput(USED)
+        if account:
+            verified_addresses.verify(tx, user_id, now=now)
+            passwords.put(tx, user_id, made, now=now)
+            open_sessions.end_others(tx, user_id, None)
+            one_time_secrets.drop(tx, user_id)
+            open_sessions.add_session(tx, user_id, session, by=Way.PASSWORD, now=now, expires_at=now + SESSION_LIFE)
+            audit_log.add(tx, str(user_id), "user.password", str(user_id), by_link=True)
+            return PasswordReset(session, account)
+    with elsewhere.of_user(user_id, but=uow) as there:
+        if there is None:
+            raise InvalidInput(USED)
+        return _put(there, user_id, made, stored, elsewhere, now=now)
 
 
 def _letter(tx: Tx, account: Account, purpose: Purpose, *, now: datetime) -> ResetLetter | None:

@@ -6,10 +6,10 @@ import secrets
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from app.errors import ConfirmationNeeded, NotFound, Unauthenticated
+from app.errors import ConfirmationNeeded, Message, NotFound, Unauthenticated
 from app.services.accounts import verified_addresses
 from app.store.accounts import open_sessions, users
-from app.store.accounts.open_sessions import OpenSession, Way
+from app.store.accounts.open_sessions import OpenSession, Proof, Way
 from app.store.accounts.users import Account
 from app.store.core.unit_of_work import Tx, UnitOfWork
 from app.store.operations import audit_log
@@ -17,6 +17,7 @@ from app.store.operations import audit_log
 SESSION_LIFE, LINK_LIFE = timedelta(days=14), timedelta(days=1)
 #: How long after a proof a session may add ways in, tokens and webhooks.
 PROOF_LIFE = timedelta(minutes=5)
+SESSION_ENDED = Message("Your session has ended; sign in again")
 
 
 def sign_in_link(uow: UnitOfWork, user_id: UUID, *, actor: str, now: datetime) -> str:
@@ -65,13 +66,24 @@ def is_fresh(uow: UnitOfWork, secret: str, *, now: datetime) -> bool:
     """Whether the person of this session has just proved who they are."""
     with uow.begin() as tx:
         proof = open_sessions.proof_of(tx, secret)
-    return proof.at is not None and proof.at > now - PROOF_LIFE
+    return _is_fresh(proof, now)
 
 
 def require_fresh(uow: UnitOfWork, secret: str, *, now: datetime) -> None:
-    """Require a recent proof, because the cookie may be a copy in other hands.  Raises: ConfirmationNeeded."""
-    if not is_fresh(uow, secret, now=now):
+    """Require a recent proof, because the cookie may be a copy in other hands.
+
+    Raises: ConfirmationNeeded; Unauthenticated if the session has ended, or moved with its account.
+    """
+    with uow.begin() as tx:
+        proof = open_sessions.proof_of(tx, secret)
+    if proof is None:
+        raise Unauthenticated(SESSION_ENDED)
+    if not _is_fresh(proof, now):
         raise ConfirmationNeeded
+
+
+def _is_fresh(proof: Proof | None, now: datetime) -> bool:
+    return proof is not None and proof.at is not None and proof.at > now - PROOF_LIFE
 
 
 def renew(tx: Tx, user_id: UUID, old: str, *, by: str, now: datetime) -> str:
@@ -81,7 +93,7 @@ def renew(tx: Tx, user_id: UUID, old: str, *, by: str, now: datetime) -> str:
     """
     new = secrets.token_urlsafe(32)
     if not open_sessions.renew_session(tx, user_id, old, new, by=by, now=now):
-        raise Unauthenticated("Your session has ended; sign in again")
+        raise Unauthenticated(SESSION_ENDED)
     return new
 
 
@@ -92,7 +104,7 @@ def end(uow: UnitOfWork, user_id: UUID, session_id: UUID) -> None:
             raise NotFound("No such session")
 
 
-def sign_out(uow: UnitOfWork, secret: str) -> None:
-    """End a session; idempotent."""
+def sign_out(uow: UnitOfWork, secret: str) -> bool:
+    """End a session; idempotent.  Returns: False if there was none, as it may have moved with its account."""
     with uow.begin() as tx:
-        open_sessions.end_session(tx, secret)
+        return open_sessions.end_session(tx, secret)

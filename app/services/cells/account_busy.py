@@ -1,4 +1,4 @@
-"""The refusal to move an account whose jobs are not its own alone."""
+"""The refusal to move an account whose jobs are not its own alone, or which is being deleted."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import ClassVar
 from uuid import UUID
 
 from app.errors import Conflict
-from app.store.cells import departures
+from app.store.cells import arrivals, departures
 from app.store.cells.departures import UnfinishedRow
 from app.store.core.unit_of_work import Tx
 
@@ -20,6 +20,15 @@ class AccountBusy(Conflict):
 
     def __init__(self, detail: str, waits_for: Collection[UUID]) -> None:
         super().__init__(detail, waits_for=[str(job_id) for job_id in sorted(waits_for)])
+
+
+def refuse_closed(tx: Tx, user_id: UUID) -> None:
+    """Refuse an account whose deletion has begun: it would arrive without what was deleted, and live on.
+
+    The caller has locked the users row.  Raises: Conflict.
+    """
+    if arrivals.is_closed(tx, user_id):
+        raise Conflict("The account is being deleted; if that was interrupted, delete it again")
 
 
 def refuse_busy(tx: Tx, user_id: UUID, unfinished: Sequence[UnfinishedRow]) -> None:

@@ -99,6 +99,13 @@ def _end(cells: Cells, place: AccountCell, *, moved: bool, actor: str) -> None:
             audit_log.add(tx, actor, "user.move", str(place.user_id), before=place.cell, after=place.moving_to)
     with cells.directory.begin() as tx:
         directory.end_move(tx, place, moved=moved)
+    if moved:
+        return
+    with cells.uow_of(place.cell).once() as tx:
+        is_here = keys.is_here(tx, place.user_id)
+    if not is_here:  # it was deleted, which could not remove it from the directory while it was moving
+        with cells.directory.begin() as tx:
+            directory.drop(tx, place)
 
 
 def _place(cells: Cells, email: str) -> AccountCell:

@@ -31,8 +31,9 @@ from app.store.core.unit_of_work import Tx, UnitOfWork
 #: while they keep a session that has ended.
 REMEMBERED, NOBODYS = 50_000, 10_000
 NOBODYS_SECONDS = 10.0
-#: Threads that may wait for the directory, of which each process has fewer connections.
-MOST_AT_DIRECTORY = 8
+#: Threads that may wait for the directory, which is asked once for each key, and the connections of a process with it:
+#: further threads would wait for one of these, five seconds after the other if the directory is away.
+MOST_AT_DIRECTORY = 4
 log = structlog.get_logger(__name__)
 
 
@@ -142,12 +143,15 @@ class AccountCells:
 
     def sign_out(self, secret: str, *, but: str) -> None:
         """End the session of a browser that has begun another one in the cell `but`, if its cell can be reached."""
-        key = hashed(secret)
+        key, refused = hashed(secret), list[str]()
         try:
             cell = self.remembered(key) or self.of_key(key)
-            if cell in self.threads and cell != but:
+            while cell in self.threads and (refused or cell != but):
                 with self.answering(cell) as uow:
-                    sessions.sign_out(uow, secret)
+                    if sessions.sign_out(uow, secret):
+                        return
+                refused.append(cell)
+                cell = self.after_refusal(key, refused)  # the account may have moved meanwhile
         except (SQLAlchemyError, SilentError, CellAwayError, DirectoryAwayError) as error:
             log.warning("session_not_ended", error=type(error).__name__)
 

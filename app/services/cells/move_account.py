@@ -4,25 +4,32 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from uuid import UUID
 
-from app.errors import Conflict, Message, NotFound, Unavailable
-from app.services.cells.account_busy import AccountBusy, refuse_busy
+import structlog
+
+from app.domain.queues import Service
+from app.errors import Conflict, Message, NotFound, Problem, Unavailable
+from app.services.cells.account_busy import AccountBusy, refuse_busy, refuse_closed
 from app.services.cells.copy_contents import Copied, Rest, copy_contents, put_rest, read_rest
 from app.services.cells.publish_jobs import publish_jobs
 from app.services.cells.send_ahead import Sent, send_ahead
-from app.services.cells.settle import clear_up, settle, undo
+from app.services.cells.settle import clear_up, drop_copies, settle, undo
 from app.store.accounts import users
-from app.store.cells import arrivals, departures, histories, prepared, rows, tables
+from app.store.cells import arrivals, contents, departures, histories, prepared, rows, tables, words
 from app.store.cells.departures import UnfinishedRow
 from app.store.cells.rows import JsonRows, Shapes
+from app.store.core.database_errors import code_of, constraint_of
 from app.store.core.unit_of_work import OvertakenError, Tx, UnitOfWork
 
 __all__ = ["AccountBusy", "Moved", "move", "settle"]
 
 
+log = structlog.get_logger(__name__)
+
+#: How often a move begins anew at most, as what it had copied was pruned, or a specification was asked for.
+TURNS = 10
 TAKEN_CODE = "23505"  # a unique index refused a row
 
 
@@ -38,17 +45,29 @@ def move(source: UnitOfWork, target: UnitOfWork, user_id: UUID, *, epoch: int) -
     """Move an account with its jobs; after this it is in the target only.
 
     epoch: which was used for no other move of this account.
-    Raises: AccountBusy; NotFound; Conflict if the epoch was used, or the move was refused meanwhile; Unavailable for a
-    server that cannot prepare transactions, and cells of two releases.
+    Raises: AccountBusy; NotFound; Conflict if the epoch was used, or the move was refused meanwhile, or overtaken too
+    often; Unavailable for a server that cannot prepare transactions, and cells of two releases.
     """
-    shape = _check(source, target, user_id, epoch)
-    moved = None
-    while moved is None:  # until no copy is pruned before its account has come
-        with suppress(OvertakenError):
-            copied = copy_contents(source, target, shape, user_id)
-            moved = _flip(source, target, shape, user_id, epoch, copied)
-    clear_up(source, target, user_id)
+    shape, seen = _check(source, target, user_id, epoch), set[UUID]()
+    try:
+        moved = _try(source, target, shape, user_id, epoch, seen)
+    except Problem:  # after any other error, whoever settles the move drops them
+        drop_copies(source, target, seen)
+        raise
+    drop_copies(source, target, seen - clear_up(source, target, user_id))
     return moved
+
+
+def _try(source: UnitOfWork, target: UnitOfWork, shape: Shapes, user_id: UUID, epoch: int, seen: set[UUID]) -> Moved:
+    for turn in range(1, TURNS + 1):
+        try:
+            copied = copy_contents(source, target, shape, user_id, seen)
+            return _flip(source, target, shape, user_id, epoch, copied)
+        except OvertakenError:
+            log.info("move_overtaken", tenant=str(user_id), turn=turn)
+    raise Conflict(
+        Message("The account changed at each of %(turns)s attempts; nothing has moved, try again later", turns=TURNS)
+    )
 
 
 def _check(source: UnitOfWork, target: UnitOfWork, user_id: UUID, epoch: int) -> Shapes:
@@ -57,8 +76,9 @@ def _check(source: UnitOfWork, target: UnitOfWork, user_id: UUID, epoch: int) ->
             raise Unavailable("PostgreSQL's max_prepared_transactions is 0: set it to 10, say, and restart the server")
         if prepared.exists(tx, prepared.name_of(user_id, epoch)):
             raise Conflict("This move is under way, or its process died: settle it")
-        if users.find(tx, user_id) is None:
+        if users.lock(tx, user_id) is None:  # waits for a deletion that begins
             raise NotFound("No such user")
+        refuse_closed(tx, user_id)
         shape = rows.shapes(tx, tables.ALL)
         refuse_busy(tx, user_id, departures.unfinished(tx, user_id))
     with target.begin() as tx:
@@ -108,11 +128,10 @@ def _flip(source: UnitOfWork, target: UnitOfWork, shape: Shapes, user_id: UUID, 
 
 def _refuse_taken(error: BaseException) -> None:
     """Say that another account of the target has what only one can have, as the id of a passkey.  Raises: Conflict."""
-    orig = getattr(error, "orig", None)
-    if getattr(orig, "pgcode", None) == TAKEN_CODE:
-        name = getattr(getattr(orig, "diag", None), "constraint_name", None)
+    if code_of(error) == TAKEN_CODE:
+        name = str(constraint_of(error))
         raise Conflict(
-            Message("Another account of that cell has something of this one already (%(name)s)", name=str(name))
+            Message("Another account of that cell has something of this one already (%(name)s)", name=name)
         ) from error
 
 
@@ -120,15 +139,19 @@ def _leave(tx: Tx, there: Tx, user_id: UUID, epoch: int, copied: Copied, sent: S
     """Take an account out of the source.  Locks: the users row, the user's messages, then what is the user's."""
     if users.lock_to_delete(tx, user_id) is None:
         raise NotFound("No such user")
+    refuse_closed(tx, user_id)
     # whoever refuses the move waits for the lock after that, and finds what is prepared
     if arrivals.decided(there, user_id, epoch) is not None:
         raise Conflict("This move was refused")
     rest = read_rest(tx, user_id, copied)
-    if sent.placed != frozenset(rest.placed):  # a record was dropped from the history meanwhile
+    if sent.placed != frozenset(rest.placed) or not sent.unfinished.issubset(rest.left.seen):
+        # a job was dropped from the history meanwhile
         raise OvertakenError
     unfinished = departures.lock_unfinished(tx, user_id)
     refuse_busy(tx, user_id, unfinished)
     going = [job for job in unfinished if not job.has_left]
+    if any(job.service == Service.SPECVIEW and job.job_id not in copied.unfinished for job in going):
+        raise OvertakenError  # words may have been paid for since they were copied, and its price counts on them
     taken = {"codebases": departures.codebases(tx, user_id)}
     taken |= departures.end(tx, user_id, [job.job_id for job in going])
     owned = departures.specifications(tx, user_id)
@@ -146,4 +169,6 @@ def _arrive(tx: Tx, shape: Shapes, user_id: UUID, epoch: int, departed: _Departe
     put_rest(tx, shape, departed.rest, copied)
     known_as = arrivals.settle_in(tx, shape, user_id, departed.taken, departed.owned)
     histories.put_requests(tx, shape, departed.taken["analysis_requests"], known_as, copied.places)
+    contents.tell(tx, departed.rest.accepts)
+    words.rename(tx, copied.renames)
     publish_jobs(tx, user_id, departed.going)

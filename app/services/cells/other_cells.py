@@ -14,11 +14,10 @@ from sqlalchemy.exc import SQLAlchemyError
 from app.errors import Busy, Message
 from app.services.cells.claim_github import claim_github
 from app.services.cells.find_cell import AccountCells, CellAwayError, DirectoryAwayError
-from app.services.cells.threads import SilentError
+from app.services.cells.threads import RETRY_SECONDS, SilentError
 from app.services.operations import read_only
 from app.store.core.unit_of_work import UnitOfWork
 
-RETRY_SECONDS = 2
 NOT_LOOKED_UP = Message("Where this account lives cannot be looked up at present; try again")
 log = structlog.get_logger(__name__)
 
@@ -38,6 +37,10 @@ class OtherCells:
     def of_user(self, user_id: UUID, *, but: UnitOfWork) -> AbstractContextManager[UnitOfWork | None]:
         """Transactions in the cell of an account.  Raises: Busy, ReadOnly."""
         return self._in(lambda: self.places.of_user(user_id), but.engine)
+
+    def of_address(self, email: str, *, but: UnitOfWork) -> AbstractContextManager[UnitOfWork | None]:
+        """Transactions in the cell of the account with an e-mail address.  Raises: Busy, ReadOnly."""
+        return self._in(lambda: self.places.of_address(email), but.engine)
 
     def of_github(self, github_id: int) -> AbstractContextManager[UnitOfWork | None]:
         """Transactions in the cell of the account that is linked to a GitHub account.  Raises: Busy, ReadOnly."""

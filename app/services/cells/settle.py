@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from uuid import UUID
 
 from app.errors import Unavailable
-from app.services.cells.rename_words import rename_words
+from app.services.cells.rename_words import rename_late
 from app.services.operations.run_in_batches import each
 from app.store.accounts import personal_data, users
-from app.store.cells import arrivals, contents, prepared
+from app.store.cells import arrivals, contents, copies, prepared
 from app.store.core.unit_of_work import Tx, UnitOfWork
 from app.store.operations import retention
 
@@ -32,6 +32,9 @@ def settle(source: UnitOfWork, target: UnitOfWork, user_id: UUID, *, epoch: int)
         clear_up(source, target, user_id)
     else:
         undo(source, user_id, epoch)
+        with source.begin() as tx:
+            jobs = [job.id for job in contents.jobs(tx, user_id) if job.travels]
+        drop_copies(source, target, jobs)
     return is_there
 
 
@@ -49,14 +52,15 @@ def undo(source: UnitOfWork, user_id: UUID, epoch: int) -> None:
     raise Unavailable("Another transaction holds the account; settle the move again")
 
 
-def clear_up(source: UnitOfWork, target: UnitOfWork, user_id: UUID) -> None:
+def clear_up(source: UnitOfWork, target: UnitOfWork, user_id: UUID) -> set[UUID]:
     """Delete what is left of an account in the cell that it left, as after a deletion; it may be repeated.
 
     What others have in their history stays, without a word about the account.  Words that came are renamed before.
+    -> the jobs that the account has in its new cell.
     """
-    rename_words(source, target, user_id)
+    rename_late(source, target, user_id)
     with target.begin() as tx:
-        jobs = sorted(job.id for job in contents.jobs(tx, user_id))
+        jobs = contents.jobs(tx, user_id)
     now = source.now()
 
     def some(tx: Tx, part: Sequence[UUID]) -> int:
@@ -64,6 +68,40 @@ def clear_up(source: UnitOfWork, target: UnitOfWork, user_id: UUID) -> None:
         personal_data.leave_numbers(tx, part)
         return dropped
 
-    each(source, jobs, some)
+    # what it has only specified is not its own
+    each(source, sorted(job.id for job in jobs if job.request is not None), some)
     with source.begin() as tx:
         personal_data.drop_traces(tx, user_id)
+    return {job.id for job in jobs}
+
+
+def drop_copies(source: UnitOfWork, target: UnitOfWork, jobs: Collection[UUID]) -> None:
+    """Delete what was copied of jobs that did not come with an account; it may be repeated.
+
+    What others have in their history, specify or are about to bring stays, without a word about the account.
+    """
+    if not jobs:
+        return
+    needed, now = _keep_needed(source, target, jobs), target.now()
+
+    def some(tx: Tx, part: Sequence[UUID]) -> int:
+        nobodys = copies.lock(tx, part)
+        personal_data.leave_numbers(tx, nobodys)
+        gone = copies.expire(tx, [job_id for job_id in nobodys if job_id not in needed])
+        dropped = retention.drop_jobs_of(tx, gone, now=now)
+        contents.drop_events(tx, part)
+        return dropped
+
+    each(target, sorted(jobs), some)
+
+
+def _keep_needed(source: UnitOfWork, target: UnitOfWork, jobs: Collection[UUID]) -> set[UUID]:
+    """Find the analyses that specifications need; they may be kept for days only since they were copied again."""
+    with target.begin() as tx:
+        needed = copies.needed(tx, jobs)
+    if needed:
+        with source.begin() as tx:
+            kept = copies.found(tx, needed)
+        with target.begin() as tx:
+            copies.keep(tx, kept)
+    return needed

@@ -48,13 +48,13 @@ class Pruned:
     lists: int
     inventories: int
     facts: int
-    objects: int
     words: int
     letters: int
     codebases: int
     visitors: int
     reconciliations: int
     webhook_deliveries: int
+    objects: int
 
     @property
     def counts(self) -> dict[str, int]:
@@ -70,9 +70,10 @@ def prune(
     objects: Objects | None = None,
     dry_run: bool = False,
 ) -> Pruned:
-    """Prune once: first history, then data in no history, then unused rows.  Usage events are kept for ever.
+    """Prune once: history, data in no history, unused rows, and then objects, whose store may be slow or away.
 
     Every batch is a transaction of its own and waits for no row; if a run stops half-way, the next one continues.
+    Usage events are kept for ever.
     lists_live: for tests; objects: the store of what is not in the database; dry_run: each batch is undone, so rows
     that only an earlier step would release are not counted.
     """
@@ -87,13 +88,13 @@ def prune(
         inventories=dropped(retention.drop_inventories),
         facts=dropped(lambda *at: retention.drop_facts(*at, before=now - FACTS_LIVE))
         + dropped(lambda *at: packed_facts.drop(*at, before=now - FACTS_LIVE)),
-        objects=0 if objects is None else _objects(uow, objects, now=now, dry_run=dry_run),
         words=dropped(lambda *at: spec_words.drop(*at, before=now - WORDS_LIVE)),
         letters=dropped(lambda *at: unused_rows.drop_letters(*at, before=now - LETTERS_LIVE)),
         codebases=dropped(lambda *at: unused_rows.drop_codebases(*at, before=now - CODEBASES_LIVE)),
         visitors=dropped(lambda *at: unused_rows.drop_visitors(*at, before=now - VISITORS_LIVE)),
         reconciliations=_reconciliations(uow, now=now, dry_run=dry_run),
         webhook_deliveries=_deliveries(uow, now=now, dry_run=dry_run),
+        objects=0 if objects is None else _objects(uow, objects, now=now, dry_run=dry_run),
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from time import monotonic
 from weakref import WeakKeyDictionary
 
@@ -29,14 +28,25 @@ def state(uow: UnitOfWork) -> ChangesState | None:
 
 
 def known(uow: UnitOfWork) -> ChangesState | None:
-    """The state as this process knows it, at most `SECONDS` old; what was known before if the database is away."""
+    """The state as this process knows it, at most `SECONDS` old; what was known before if the database is away.
+
+    One request asks, and until it has its answer the others go on with what was known; only at first, all ask.
+    """
     until, found = _known.get(uow.engine, (0.0, None))
     if monotonic() < until:
         return found
-    with suppress(SQLAlchemyError):  # whatever needs the database says so itself
+    if uow.engine in _known:  # a silent database would hold the thread of each request that looks
+        _keep(uow, found)
+    try:
         found = state(uow)
-    _known[uow.engine] = (monotonic() + SECONDS, found)
+    except SQLAlchemyError:  # whatever needs the database says so itself
+        _, found = _known.get(uow.engine, (until, found))  # another one may have had an answer meanwhile
+    _keep(uow, found)
     return found
+
+
+def _keep(uow: UnitOfWork, found: ChangesState | None) -> None:
+    _known[uow.engine] = (monotonic() + SECONDS, found)
 
 
 def refuse(why: ChangesState) -> ReadOnly:

@@ -11,6 +11,7 @@ from app.domain.queues import Service
 from app.errors import Forbidden, NotFound
 from app.services.jobs.visibility import check_visible
 from app.services.specifications.documents import Head, completed
+from app.store.accounts import users
 from app.store.accounts.users import Account
 from app.store.core.unit_of_work import UnitOfWork
 from app.store.specifications import spec_shares
@@ -22,10 +23,11 @@ def make(uow: UnitOfWork, document_id: UUID, viewer: Account, *, now: datetime) 
     """Create a link with which anybody may read the document; it replaces an earlier one.
 
     It is shown once; only its hash is stored.  Raises: NotFound; Forbidden for an operator who is not the owner, and
-    for a private repository; Conflict while the document has not completed.
+    for a private repository; Conflict while the document has not completed.  Locks: users row.
     """
     secret = SHARE_PREFIX + secrets.token_urlsafe(32)
     with uow.begin() as tx:
+        users.lock_row(tx, viewer.user_id)  # an account that is moved to another cell meanwhile has no document here
         check_visible(tx, document_id, viewer, Service.SPECVIEW)
         found = completed(tx, document_id)
         if found.owner_id != viewer.user_id:
@@ -37,9 +39,12 @@ def make(uow: UnitOfWork, document_id: UUID, viewer: Account, *, now: datetime) 
 
 
 def withdraw(uow: UnitOfWork, document_id: UUID, viewer: Account) -> None:
-    """Withdraw the link of a document; idempotent.  Raises: NotFound."""
+    """Withdraw the link of a document; idempotent.  Raises: NotFound.  Locks: users row of the owner."""
     with uow.begin() as tx:
-        check_visible(tx, document_id, viewer, Service.SPECVIEW)
+        owner = check_visible(tx, document_id, viewer, Service.SPECVIEW).user_id
+        # the link of an owner who is moved to another cell meanwhile opens the document there
+        if owner is None or users.lock(tx, owner) is None:
+            raise NotFound("No such job")
         spec_shares.drop(tx, document_id)
 
 

@@ -88,10 +88,10 @@ def renew_session(tx: Tx, user_id: UUID, old: str, new: str, *, by: str, now: da
     return tx.run(_RENEW, user_id=user_id, now=now, **given).rowcount > 0
 
 
-def proof_of(tx: Tx, secret: str) -> Proof:
-    """How and when the person of a session last proved who they are."""
+def proof_of(tx: Tx, secret: str) -> Proof | None:
+    """How and when the person of a session last proved who they are; None if the session has ended."""
     row = tx.run(_PROOF, id_hash=hashed(secret)).one_or_none()
-    return Proof(row.proved_at, row.proved_by) if row else Proof(None, None)
+    return Proof(row.proved_at, row.proved_by) if row else None
 
 
 def is_open(tx: Tx, user_id: UUID, secret: str) -> bool:
@@ -123,9 +123,9 @@ def sessions_of(tx: Tx, user_id: UUID, own: str, *, used_since: datetime, now: d
     return tx.run(_SESSIONS, user_id=user_id, own=hashed(own), used_since=used_since, now=now).values(OpenSession)
 
 
-def end_session(tx: Tx, secret: str) -> None:
-    """Close a session; idempotent."""
-    tx.run(_END_SESSION, id_hash=hashed(secret))
+def end_session(tx: Tx, secret: str) -> bool:
+    """Close a session; False if there is none."""
+    return tx.run(_END_SESSION, id_hash=hashed(secret)).rowcount > 0
 
 
 def end_named_session(tx: Tx, user_id: UUID, session_id: UUID) -> bool:

@@ -67,7 +67,7 @@ _HISTORY = text("""
     dropped AS (DELETE FROM analysis_requests r USING mine m WHERE r.id = m.id AND m.role <> 'payer'),
     left_behind AS (UPDATE analysis_requests r SET user_id = NULL, retention_days = 0 FROM mine m
                      WHERE r.id = m.id AND m.role = 'payer')
-    SELECT job_id, codebase_id FROM mine""")
+    SELECT job_id, codebase_id, role = 'payer' AS was_payer FROM mine""")
 # The bill is kept for ever and identifies nobody: it has no user, no job id that occurs elsewhere, and only the day.
 _BILLS = text("""
     WITH mine AS (SELECT id FROM usage_events WHERE user_id = :user_id ORDER BY id LIMIT :most FOR UPDATE)
@@ -79,10 +79,11 @@ _BILLS = text("""
 _NUMBERS = text("""
     UPDATE job_events SET facts = facts - CAST('{quota,request_id,traceparent}' AS text[])
      WHERE job_id = ANY (:job_ids) AND facts ?| CAST('{quota,request_id,traceparent}' AS text[])""")
-# The payer of a job may be another user by now.
+# The payer of a job may be another user by now, or about to arrive from another cell (docs/adr/0097).
 _NOBODYS = text("""
     SELECT job_id FROM analysis_requests
-     WHERE job_id = ANY (CAST(:job_ids AS uuid[])) AND role = 'payer' AND user_id IS NULL""")
+     WHERE job_id = ANY (CAST(:job_ids AS uuid[])) AND role = 'payer' AND user_id IS NULL
+     ORDER BY id FOR NO KEY UPDATE""")
 _TRACES = (
     text("DELETE FROM rate_buckets WHERE strpos(key, CAST(:user_id AS text)) > 0"),
     text("""
@@ -105,10 +106,11 @@ class UnfinishedJobRow(NamedTuple):
 
 
 class LeftRequestRow(NamedTuple):
-    """A request that has lost its user."""
+    """A request that has lost its user.  was_payer: the job was accepted for it."""
 
     job_id: UUID
     codebase_id: UUID
+    was_payer: bool
 
 
 def close(tx: Tx, user_id: UUID) -> None:
@@ -160,8 +162,8 @@ def leave_history(tx: Tx, user_id: UUID, most: int) -> list[LeftRequestRow]:
     An accept record loses its user and expires at once, unless the job is in another user's history or in flight.
     """
     found = tx.run(_HISTORY, user_id=user_id, most=most).values(LeftRequestRow)
-    if found:
-        tx.write(_NUMBERS, job_ids=[row.job_id for row in found])
+    if paid := [row.job_id for row in found if row.was_payer]:
+        tx.write(_NUMBERS, job_ids=paid)
     return found
 
 
@@ -172,7 +174,10 @@ def leave_bills(tx: Tx, user_id: UUID, most: int) -> Batch:
 
 
 def leave_numbers(tx: Tx, job_ids: Iterable[UUID]) -> None:
-    """Remove what only their payer may know from the timelines of those jobs that have no payer any more."""
+    """Remove what only their payer may know from the timelines of those jobs that have no payer any more.
+
+    Locks: their accept records.
+    """
     nobodys = list(tx.run(_NOBODYS, job_ids=[str(job_id) for job_id in job_ids]).scalars())
     tx.write(_NUMBERS, job_ids=nobodys)
 

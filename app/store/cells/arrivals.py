@@ -16,6 +16,8 @@ _DECIDE = text("""
     INSERT INTO arrivals (account_id, epoch, is_refused) VALUES (:user_id, :epoch, :is_refused)
     ON CONFLICT (account_id, epoch) DO NOTHING""")
 _DECIDED = text("SELECT is_refused FROM arrivals WHERE account_id = :user_id AND epoch = :epoch")
+#: No move has this epoch; it is refused for an account that has lost a part of its rows to a deletion (docs/adr/0097).
+CLOSED = 0
 _GIVE = {
     "spec_requests": text("""
         UPDATE spec_requests SET user_id = :user_id WHERE job_id = ANY (CAST(:ids AS uuid[]))"""),
@@ -44,6 +46,16 @@ def decided(tx: Tx, user_id: UUID, epoch: int) -> bool | None:
     """Whether a move was made, False if it was refused; None: it is not decided."""
     refused: bool | None = tx.run(_DECIDED, user_id=user_id, epoch=epoch).scalar_one_or_none()
     return None if refused is None else not refused
+
+
+def close(tx: Tx, user_id: UUID) -> None:
+    """Keep an account whose deletion begins in this cell.  The caller has locked the users row."""
+    decide(tx, user_id, CLOSED, refuses=True)
+
+
+def is_closed(tx: Tx, user_id: UUID) -> bool:
+    """Whether a deletion of the account has begun in this cell.  The caller has locked the users row."""
+    return decided(tx, user_id, CLOSED) is not None
 
 
 def settle_in(

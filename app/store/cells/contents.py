@@ -12,6 +12,8 @@ from app.store.cells import histories
 from app.store.cells.rows import CODEBASE, JsonRows, Shapes, array, gather, put, select
 from app.store.core.unit_of_work import Tx
 
+# A job that is dropped meanwhile would come in part: a record without its accept record is found by no prune.
+_SNAPSHOT = text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
 # A specification reads the analysis that it is of, whoever asked for that.
 _JOBS = text("""
     WITH jobs AS (
@@ -32,6 +34,27 @@ _EVENTS = text(f"""
                    THEN CAST('{{}}' AS text[]) ELSE CAST('{{quota,request_id,traceparent}}' AS text[]) END AS facts
           FROM job_events e WHERE e.id = ANY (CAST(:ids AS bigint[])))
     {gather("told", "id")}""")
+# Of others' copies of a job these events have lost what is the payer's; only they ever had it.
+_ACCEPTS = "e.event IN ('accepted', 'payer_came_back')"
+_UNTOLD = text(f"""
+    SELECT r.job_id FROM analysis_requests r
+     WHERE r.user_id = :user_id AND r.role = 'payer' AND EXISTS (
+           SELECT FROM job_events e WHERE e.job_id = r.job_id AND {_ACCEPTS} AND NOT e.facts ? 'quota')""")
+_TOLD = text(f"""
+    WITH told AS (
+        SELECT e.* FROM job_events e
+          JOIN analysis_requests r ON r.job_id = e.job_id AND r.role = 'payer' AND r.user_id = :user_id
+         WHERE e.job_id = ANY (CAST(:jobs AS uuid[])) AND {_ACCEPTS})
+    {gather("told", "id")}""")
+_TELL = text("""
+    UPDATE job_events e SET facts = r.facts || e.facts
+      FROM json_populate_recordset(CAST(NULL AS job_events), CAST(:rows AS json)) AS r
+     WHERE e.job_id = r.job_id AND e.at = r.at AND e.event = r.event AND NOT e.facts @> r.facts""")
+# No prune finds those of a job without an accept record.  Events of this cell's own say who wrote them.
+_DROP_EVENTS = text("""
+    DELETE FROM job_events e
+     WHERE e.job_id = ANY (CAST(:jobs AS uuid[])) AND e.written_by IS NULL
+       AND NOT EXISTS (SELECT FROM analysis_requests a WHERE a.job_id = e.job_id AND a.role = 'payer')""")
 _DIGESTS = text("""
     SELECT DISTINCT encode(f.digest, 'hex') AS digest
       FROM analysis_file_lists l JOIN file_lists f ON f.id = l.file_list_id
@@ -146,6 +169,11 @@ class JobRow(NamedTuple):
     is_payer: bool
     is_unfinished: bool
 
+    @property
+    def travels(self) -> bool:
+        """Whether anything of it is copied: an unfinished job of another payer stays there with its accept record."""
+        return self.is_payer or not self.is_unfinished
+
 
 def jobs(tx: Tx, user_id: UUID) -> list[JobRow]:
     """The jobs in a user's history, in its order, and the analyses that the user's specifications are of."""
@@ -168,6 +196,31 @@ def put_events(tx: Tx, shape: Shapes, taken: JsonRows) -> None:
     put(tx, shape, "job_events", taken, condition=new, values={"written_by": "NULL"})
 
 
+def untold(tx: Tx, user_id: UUID) -> list[UUID]:
+    """Jobs that the user pays for, of whose accepts something is missing here: others have brought or kept them."""
+    return list(tx.run(_UNTOLD, user_id=user_id).scalars())
+
+
+def read_accepts(tx: Tx, user_id: UUID, job_ids: Collection[UUID]) -> JsonRows:
+    """Read the accepts of those of the jobs that the user pays for, with what is the payer's."""
+    return select(tx, _TOLD, user_id=user_id, jobs=array(job_ids))
+
+
+def tell(tx: Tx, accepts: JsonRows) -> None:
+    """Add to accepts what is missing of them here.
+
+    Their payer has arrived, in this transaction: who takes such facts away (personal_data.leave_numbers) locks the
+    accept record, so that is over, or finds a payer.
+    """
+    if accepts.number:
+        tx.run(_TELL, rows=accepts.rows)
+
+
+def drop_events(tx: Tx, jobs: Collection[UUID]) -> None:
+    """Delete copied events of jobs whose accept records did not come, or have gone."""
+    tx.write(_DROP_EVENTS, jobs=array(jobs))
+
+
 def digests(tx: Tx, job_ids: Collection[UUID]) -> list[str]:
     """The lists of files of these jobs' results."""
     return list(tx.run(_DIGESTS, jobs=array(job_ids)).scalars())
@@ -188,6 +241,11 @@ def put_lists(tx: Tx, shape: Shapes, taken: dict[str, JsonRows]) -> None:
     """Insert lists that are not there."""
     put(tx, shape, "file_inventories", taken["file_inventories"], conflict="ON CONFLICT DO NOTHING")
     tx.run(_PUT_LISTS, lists=taken["lists"].rows, entries=taken["entries"].rows)
+
+
+def take_snapshot(tx: Tx) -> None:
+    """Read everything as it is at one instant; the first statement of its transaction."""
+    tx.write(_SNAPSHOT)
 
 
 def read_records(tx: Tx, job_ids: Collection[UUID]) -> dict[str, JsonRows]:

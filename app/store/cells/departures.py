@@ -88,9 +88,19 @@ _RUNNING = {
         WITH gone AS (DELETE FROM spec_requests WHERE job_id = ANY (CAST(:ids AS uuid[])) RETURNING *)
         {gather("gone")}"""),
 }
+# The answer under a key names jobs that are where their owner is.
+_NAMES = """
+    (k.body->>'id' = ANY (CAST(:ids AS text[])) OR EXISTS (
+        SELECT FROM jsonb_array_elements(k.body->'items') AS i WHERE i->'job'->>'id' = ANY (CAST(:ids AS text[]))))"""
+_FORGET_STAYING = text(f"DELETE FROM idempotency_keys k WHERE k.user_id = :user_id AND {_NAMES}")
 _END = (
     text("SELECT broker_delete(task) FROM unnest(CAST(:ids AS text[])) AS task"),
     text("DELETE FROM job_events WHERE job_id = ANY (CAST(:ids AS uuid[]))"),
+    text(f"""
+        DELETE FROM idempotency_keys k
+         WHERE k.user_id IN (SELECT user_id FROM analysis_requests
+                              WHERE job_id = ANY (CAST(:ids AS uuid[])) AND user_id <> :user_id)
+           AND {_NAMES}"""),
     text("""
         DELETE FROM analysis_requests
          WHERE job_id = ANY (CAST(:ids AS uuid[])) AND user_id IS DISTINCT FROM :user_id"""),
@@ -146,7 +156,10 @@ def codebases(tx: Tx, user_id: UUID) -> JsonRows:
 
 
 def end(tx: Tx, user_id: UUID, jobs: Collection[UUID]) -> dict[str, JsonRows]:
-    """Take unfinished jobs out of this cell: messages, records, timelines and others' requests.  -> table -> rows."""
+    """Take unfinished jobs out of this cell: messages, records, timelines.  -> table -> rows.
+
+    Others who had left a job lose their requests for it, and the keys under which they would be answered with it.
+    """
     ids = [str(job_id) for job_id in jobs]
     if not ids:
         return {}
@@ -162,8 +175,8 @@ def leave(
     """Delete a user with everything that is theirs alone.  -> table -> rows.
 
     bills: those that went ahead; going: unfinished jobs, whose messages move with the user; staying: unfinished ones
-    that the user has left; placed: requests that are in the target already.  Accept records of other jobs lose their
-    user, as after a deletion.  Raises: OvertakenError.
+    that the user has left, so the keys that answer with them go; placed: requests that are in the target already.
+    Accept records of other jobs lose their user, as after a deletion.  Raises: OvertakenError.
     """
     taken = {"audit_log": select(tx, _NOTES, user_id=user_id)}
     others = {"staying": [str(one) for one in staying], "placed": array(placed)}
@@ -173,6 +186,8 @@ def leave(
         tx.write(statement, user_id=user_id, **given)
     tx.write(_SUMS, user_id=user_id)
     tx.write(_DROP_LETTERS, user_id=user_id)
+    if staying:
+        tx.write(_FORGET_STAYING, user_id=user_id, ids=others["staying"])
     taken["usage_events"] = take_bills(tx, user_id, bills)
     return taken | {table: select(tx, statement, user_id=user_id) for table, statement in _TAKE.items()}
 

@@ -89,13 +89,20 @@ def digest_of(email: str) -> bytes:
     return sha256(email.lower().encode()).digest()
 
 
-def create(tx: Tx) -> bool:
-    """Create the directory's tables; False if they are there.  Locks: an advisory lock, as two hosts may begin."""
+def create(tx: Tx, *, rights: str | None = None) -> bool:
+    """Create the directory's tables; False if they are there.
+
+    rights: SQL that gives another role what it needs of the objects of the current schema; None: the caller has them.
+    Locks: an advisory lock, as two hosts may begin.
+    """
     tx.write(_ONE_AT_A_TIME)
-    if is_made(tx):
-        return False
-    tx.connection.exec_driver_sql(files("migrations").joinpath("directory.sql").read_text(encoding="utf-8"))
-    return True
+    is_new = not is_made(tx)
+    if is_new:
+        tx.connection.exec_driver_sql(files("migrations").joinpath("directory.sql").read_text(encoding="utf-8"))
+    if rights is not None:
+        tx.connection.exec_driver_sql("SET LOCAL search_path = directory")
+        tx.connection.exec_driver_sql(rights.replace("%", "%%"))  # as the driver reads it
+    return is_new
 
 
 def is_made(tx: Tx) -> bool:

@@ -13,10 +13,8 @@ from sqlalchemy import text
 from app.store.cells.rows import JsonRows, Shapes, gather, put, select
 from app.store.core.unit_of_work import OvertakenError, Tx
 
-# What it holds is the arriving account's alone; it waits until the account is locked and has left.
-_WAIT = text("SET LOCAL idle_in_transaction_session_timeout = '60s'")
 _USER = text(f"WITH person AS (SELECT * FROM users WHERE id = :user_id) {gather('person')}")
-_REQUESTS = text("SELECT id FROM analysis_requests WHERE user_id = :user_id ORDER BY id")
+_REQUESTS = text("SELECT id, retention_days FROM analysis_requests WHERE user_id = :user_id ORDER BY id")
 # Whatever changes a row gives it another xmin; a lock does not.
 _BILLS = text("""
     SELECT CAST(coalesce(json_agg(to_json(u) ORDER BY u.id), '[]') AS text) AS rows, count(*) AS number,
@@ -47,19 +45,14 @@ class _TakenRow(NamedTuple):
     unchanged: int
 
 
-def wait_for_source(tx: Tx) -> None:
-    """Let this transaction of the target stay open while the account is locked, and while it leaves the source."""
-    tx.write(_WAIT)
-
-
 def read_user(tx: Tx, user_id: UUID) -> JsonRows:
     """Read the row of the account, if it is there."""
     return select(tx, _USER, user_id=user_id)
 
 
-def read_requests(tx: Tx, user_id: UUID) -> list[int]:
-    """The requests in the account's history, in its order."""
-    return list(tx.run(_REQUESTS, user_id=user_id).scalars())
+def read_requests(tx: Tx, user_id: UUID) -> dict[int, int | None]:
+    """The requests in the account's history, in its order, and for how many days each is kept."""
+    return {row.id: row.retention_days for row in tx.run(_REQUESTS, user_id=user_id)}
 
 
 def read_bills(tx: Tx, user_id: UUID) -> Bills:

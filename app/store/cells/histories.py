@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from uuid import UUID
 
 from sqlalchemy import text
@@ -23,9 +23,12 @@ _SAME_JOB = "ON CONFLICT (job_id) WHERE role = 'payer' DO NOTHING"
 #: The id of a row `r` here.
 _PLACE = """coalesce(CAST(CAST(:places AS jsonb) ->> CAST(r.id AS text) AS bigint),
                      nextval(pg_get_serial_sequence('analysis_requests', 'id')))"""
+# Long enough for a move, whatever was left of the retention; what no account follows is pruned like all that expires.
+_UNTIL_IT_COMES = "CAST(ceil(extract(epoch FROM now() - r.requested_at) / 86400) AS integer) + 2"
 _GIVE = text("""
-    UPDATE analysis_requests SET user_id = :user_id
-     WHERE id = ANY (CAST(:ids AS bigint[])) AND role = 'payer' AND user_id IS NULL""")
+    UPDATE analysis_requests a SET user_id = :user_id, retention_days = g.days
+      FROM unnest(CAST(:ids AS bigint[]), CAST(:days AS integer[])) AS g(id, days)
+     WHERE a.id = g.id AND a.role = 'payer' AND a.user_id IS NULL""")
 
 
 def new_places(tx: Tx, requests: Iterable[int]) -> dict[int, int]:
@@ -35,8 +38,8 @@ def new_places(tx: Tx, requests: Iterable[int]) -> dict[int, int]:
 
 
 def put_accepts(tx: Tx, shape: Shapes, taken: JsonRows, codebases: str, places: Mapping[int, int]) -> None:
-    """Insert accept records without their users; an account's own at their places."""
-    _put(tx, shape, taken, codebases, places, _SAME_JOB, user_id="NULL")
+    """Insert accept records without their users, for some days; an account's own at their places."""
+    _put(tx, shape, taken, codebases, places, _SAME_JOB, user_id="NULL", retention_days=_UNTIL_IT_COMES)
 
 
 def put_requests(tx: Tx, shape: Shapes, taken: JsonRows, codebases: str, places: Mapping[int, int]) -> None:
@@ -56,7 +59,11 @@ def _put(
         )  # fmt: skip
 
 
-def give(tx: Tx, user_id: UUID, ids: Collection[int]) -> None:
-    """Give accept records that were copied before their user.  Raises: OvertakenError if one was pruned since."""
-    if ids and tx.run(_GIVE, user_id=user_id, ids=array(ids)).rowcount != len(ids):
+def give(tx: Tx, user_id: UUID, kept: Mapping[int, int | None]) -> None:
+    """Give accept records that were copied before their user.
+
+    kept: their ids here -> days of retention.  Raises: OvertakenError if one was pruned since.
+    """
+    days = array("NULL" if one is None else one for one in kept.values())
+    if kept and tx.run(_GIVE, user_id=user_id, ids=array(kept), days=days).rowcount != len(kept):
         raise OvertakenError

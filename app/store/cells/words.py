@@ -1,4 +1,4 @@
-"""Stored sentences of the repositories that an account has specifications of, which it would pay for again."""
+"""Stored sentences of the repositories that an account has or awaits specifications of: it would pay for them again."""
 
 from __future__ import annotations
 
@@ -12,10 +12,17 @@ from app.store.cells.contents import put_codebases
 from app.store.cells.rows import JsonRows, Shapes, gather, put, select
 from app.store.core.unit_of_work import Tx
 
-#: Of one transaction.
+#: Of one statement, and of one transaction but for that which decides a move.
 MOST = 2_000
 
-_OF_DOCUMENTS = "IN (SELECT codebase_id FROM spec_documents WHERE user_id = :user_id AND status = 'completed')"
+# What others have paid for counts in what a waiting one has reserved.
+_WAITING = """
+    SELECT r.codebase_id, q.analysis_id, q.language
+      FROM spec_requests q JOIN analysis_requests r ON r.job_id = q.job_id AND r.role = 'payer'
+     WHERE q.user_id = :user_id AND EXISTS (SELECT FROM broker_message m WHERE m.task_id = CAST(q.job_id AS text))"""
+_OF_DOCUMENTS = f"""IN (
+    SELECT codebase_id FROM spec_documents WHERE user_id = :user_id AND status = 'completed'
+     UNION SELECT codebase_id FROM ({_WAITING}) AS waiting)"""
 _CODEBASES = text(f"""
     WITH known AS (SELECT * FROM codebases WHERE id {_OF_DOCUMENTS}) {gather("known")}""")
 _WORDS = text(f"""
@@ -28,10 +35,16 @@ _LAST = text(
     "SELECT encode(max(key), 'hex') FROM json_populate_recordset(CAST(NULL AS spec_words), CAST(:rows AS json))"
 )
 _PAID = "ON CONFLICT (key) DO UPDATE SET is_paid = true WHERE excluded.is_paid AND NOT spec_words.is_paid"
-_NEWEST = text("""
-    SELECT DISTINCT ON (codebase_id, language, generator) codebase_id, analysis_id, language, generator
-      FROM spec_documents WHERE user_id = :user_id AND status = 'completed'
-     ORDER BY codebase_id, language, generator, completed_at DESC""")
+# A request does not say which generator writes it; of the others, no words are paid for.
+_WANTED = text(f"""
+    WITH newest AS (
+        SELECT DISTINCT ON (codebase_id, language, generator) codebase_id, analysis_id, language, generator
+          FROM spec_documents WHERE user_id = :user_id AND status = 'completed'
+         ORDER BY codebase_id, language, generator, completed_at DESC)
+    SELECT * FROM newest
+     UNION SELECT w.codebase_id, w.analysis_id, w.language, d.generator
+             FROM ({_WAITING}) AS w JOIN spec_documents d USING (codebase_id, language) WHERE d.status = 'completed'
+""")
 # In the order of keys, as all writers of words.
 _RENAME = text(f"""
     WITH renamed AS (
@@ -41,8 +54,8 @@ _RENAME = text(f"""
     SELECT after, codebase_id, user_id, words, is_paid, used_at FROM renamed ORDER BY after {_PAID}""")
 
 
-class NewestDocumentRow(NamedTuple):
-    """The newest specification of a repository in a language, by a generator."""
+class WantedWordsRow(NamedTuple):
+    """An analysis of whose tests the words in a language, by a generator, are wanted."""
 
     codebase_id: UUID
     analysis_id: UUID
@@ -51,7 +64,7 @@ class NewestDocumentRow(NamedTuple):
 
 
 def codebases(tx: Tx, user_id: UUID) -> JsonRows:
-    """Read the repositories of the account's specifications."""
+    """Read the repositories of the account's specifications, also of those that wait."""
     return select(tx, _CODEBASES, user_id=user_id)
 
 
@@ -67,11 +80,13 @@ def put_words(tx: Tx, shape: Shapes, repositories: JsonRows, taken: JsonRows) ->
     put(tx, shape, "spec_words", taken, known_as, conflict=_PAID)
 
 
-def newest(tx: Tx, user_id: UUID) -> list[NewestDocumentRow]:
-    """The account's specifications of which the next one is made."""
-    return tx.run(_NEWEST, user_id=user_id).values(NewestDocumentRow)
+def wanted(tx: Tx, user_id: UUID) -> list[WantedWordsRow]:
+    """The words of which the account's next specifications are made: of those that wait, and after the newest ones."""
+    return tx.run(_WANTED, user_id=user_id).values(WantedWordsRow)
 
 
 def rename(tx: Tx, keys: Sequence[tuple[bytes, bytes]]) -> None:
     """Put words under other keys.  keys: (where they are, where they go).  Locks: both rows of each."""
-    tx.run(_RENAME, before=[before for before, _ in keys], after=[after for _, after in keys])
+    for begin in range(0, len(keys), MOST):
+        some = keys[begin : begin + MOST]
+        tx.run(_RENAME, before=[before for before, _ in some], after=[after for _, after in some])

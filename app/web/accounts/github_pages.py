@@ -89,7 +89,8 @@ def _identity(kept: object) -> Identity:
     use_cases.come_back(wired().uow, kept["state"], user_id=user_id, now=utc_now())
     if "error" in request.args:
         raise InvalidInput(DENIED)
-    return github().identity(request.args.get("code", ""), kept["verifier"], _callback())
+    with residence.waiting_for_others():
+        return github().identity(request.args.get("code", ""), kept["verifier"], _callback())
 
 
 def _link(who: Identity) -> Response:

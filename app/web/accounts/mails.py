@@ -17,6 +17,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from app import process_metrics
 from app.domain.emails import is_address
+from app.errors import Problem
 from app.settings import Settings
 
 EXTENSION = "fairlane mails"
@@ -74,7 +75,7 @@ class Mails:
             try:
                 if found := find():
                     self.send(found[0], subject, words, found[1])
-            except SQLAlchemyError as error:
+            except (SQLAlchemyError, Problem) as error:
                 log.warning("mail.failed", error=type(error).__name__)
             finally:
                 self.lookups.release()

@@ -23,5 +23,11 @@ OTHERWISE = "If this was not you, set a new password on that page and tick that 
 
 def tell(account: Account, words: str) -> None:
     """Send a mail, where mails are sent, to an address that was verified: another one may be a stranger's."""
-    if mails().are_sent and account.email and password_resets.verified_at(wired().uow, account.user_id):
+    if mails().are_sent and password_resets.verified_at(wired().uow, account.user_id):
+        tell_verified(account, words)
+
+
+def tell_verified(account: Account, words: str) -> None:
+    """Send a mail, where mails are sent, to an address that is known to be verified."""
+    if mails().are_sent and account.email:
         mails().send(account.email, SUBJECT, words, secret_link(url_for("pages.show_account")), otherwise=OTHERWISE)

@@ -6,7 +6,7 @@ from flask import redirect, render_template, request, url_for
 from werkzeug.wrappers import Response
 
 from app.errors import Busy, InvalidInput, Problem, TooManyRequests
-from app.services.accounts import password_resets, sessions
+from app.services.accounts import password_resets
 from app.services.accounts.password_hashes import LONGEST, SHORTEST
 from app.web.accounts import notices
 from app.web.accounts.mails import mails
@@ -37,10 +37,10 @@ def forget_password() -> str | PageAnswer:
     except TooManyRequests as problem:
         page = render_template("accounts/forgot.html", problem=problem, are_mailed=are_mailed, email=email[:300])
         return page, noted(problem), {"Retry-After": str(problem.retry_after)}
-    uow, path = wired().uow, secret_link(url_for("pages.show_reset", token=""))
+    uow, elsewhere, path = wired().uow, wired().elsewhere, secret_link(url_for("pages.show_reset", token=""))
 
     def find() -> tuple[str, str] | None:
-        letter = password_resets.ask(uow, email, mailed=are_mailed, now=uow.now())
+        letter = password_resets.ask(uow, email, mailed=are_mailed, elsewhere=elsewhere, now=uow.now())
         return (letter.email, path + letter.secret) if letter else None
 
     mails().send_found(find, SUBJECT, WORDS)
@@ -56,15 +56,14 @@ def show_reset() -> str:
 @pages.post("/reset")
 def reset_password() -> Response | PageAnswer:
     """Set the password, end all sessions, and sign in."""
-    token = request.form.get("token", "")
+    token, new, services = request.form.get("token", ""), request.form.get("password", ""), wired()
     try:
-        made = password_resets.reset(wired().uow, token, request.form.get("password", ""), now=utc_now())
+        made = password_resets.reset(services.uow, token, new, elsewhere=services.elsewhere, now=utc_now())
     except (InvalidInput, TooManyRequests, Busy) as problem:
         headers = {} if problem.retry_after is None else {"Retry-After": str(problem.retry_after)}
         return _reset_page(token, problem), noted(problem), headers
-    if account := sessions.by_session(wired().uow, made, now=utc_now()):
-        notices.tell(account, notices.PASSWORD_CHANGE)
-    return begin_session(made)
+    notices.tell_verified(made.account, notices.PASSWORD_CHANGE)
+    return begin_session(made.session)
 
 
 @pages.post("/account/verify")

@@ -14,7 +14,7 @@ from app.services.accounts.password_hashes import LONGEST, SHORTEST
 from app.services.analyses.take_over import take_over
 from app.web.accounts.passkey_site import possible_site
 from app.web.accounts.verification import greet
-from app.web.core import auth, next_pages
+from app.web.core import auth, next_pages, residence
 from app.web.core.context import utc_now, wired
 from app.web.core.exchanges import noted
 from app.web.core.pages import PageAnswer, pages
@@ -71,8 +71,13 @@ def sign_up() -> Response | PageAnswer:
 
 @pages.post("/sign-out")
 def sign_out() -> Response:
-    """End the session here and on the server."""
-    _end()
+    """End the session here and on the server.
+
+    Raises: Unauthenticated where the account lived: the router repeats the request in its new cell.
+    """
+    if not _end() and residence.is_sent_here():
+        residence.found_nobody()
+        raise Unauthenticated
     return redirect(url_for("pages.home"), 303)
 
 
@@ -89,10 +94,11 @@ def begin_session(secret: str) -> Response:
     return redirect(wanted, 303)
 
 
-def _end() -> None:
-    if secret := auth.own_session():
-        sessions.sign_out(wired().uow, secret)
+def _end() -> bool:
+    """End the browser's session.  Returns: whether there was one."""
+    secret = auth.own_session()
     session.clear()
+    return bool(secret) and sessions.sign_out(wired().uow, secret)
 
 
 def stranger() -> dict[str, str]:

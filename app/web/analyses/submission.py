@@ -14,6 +14,7 @@ from app.errors import InvalidInput, Problem
 from app.services.analyses.submission import Wanted
 from app.store.accounts.users import Account
 from app.web.analyses.commit_lookups import OF_CLIENT, Lookups, lookups
+from app.web.core import residence
 from app.web.core.context import wired
 from app.web.core.read_only import refuse_changes
 from app.web.core.schemas import SubmitAnalysis
@@ -57,7 +58,8 @@ def wanted(body: SubmitAnalysis, account: Account) -> Wanted:
     The quota decides later, when it is known whether there is a result of the commit, which costs nothing.
     Raises: InvalidInput, TooManyRequests, Busy, RepositoryNotFound, CommitNotFound, GitHostUnreachable, ReadOnly.
     """
-    found = _Resolver.of(account).resolve(_read(body))
+    with residence.waiting_for_others():
+        found = _Resolver.of(account).resolve(_read(body))
     refuse_changes()  # they may have been switched off while the host was asked
     return found
 
@@ -78,6 +80,7 @@ def wanted_each(body: Sequence[SubmitAnalysis], account: Account) -> list[Wanted
         return [_caught(resolver.resolve, item) for item in items]
     until = time.monotonic() + resolver.lookups.seconds
     with (
+        residence.waiting_for_others(),
         resolver.lookups.batches.place(resolver.client),
         ThreadPoolExecutor(OF_CLIENT, "batch") as threads,
     ):

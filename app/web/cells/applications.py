@@ -12,8 +12,9 @@ from pydantic import SecretStr
 from app.database import directory_url
 from app.services.accounts.accounts import anonymous_id
 from app.services.cells.cells import Cells
-from app.services.cells.find_cell import AccountCells
+from app.services.cells.find_cell import MOST_AT_DIRECTORY, AccountCells
 from app.services.cells.other_cells import OtherCells
+from app.services.cells.refuse_moving import refuse_moving
 from app.services.cells.register import register, unregister
 from app.settings import Settings
 from app.store.core.connections import make_engine
@@ -34,9 +35,6 @@ from app.web.limits.read_costs import READS
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication, WSGIEnvironment
-
-#: Connections of a process with the directory, which is asked once for each key.
-POOL_SIZE = 4
 
 
 def applications() -> tuple[APIFlask, WSGIApplication]:
@@ -66,7 +64,9 @@ def joined(apps: Mapping[str, APIFlask], own: str, directory: UnitOfWork) -> Cel
     for cell, app in apps.items():
         noting = partial(register, cells.directory, cells.uows, cell)
         forgetting = partial(unregister, cells.directory, cell)
-        app.extensions |= {EXTENSION: _wired(app).among_cells(noting, forgetting, OtherCells(places, cell))} | shared
+        refusing, elsewhere = partial(refuse_moving, cells.directory), OtherCells(places, cell)
+        wired = _wired(app).among_cells(noting, forgetting, refusing, elsewhere)
+        app.extensions |= {EXTENSION: wired} | shared
         app.extensions[LIVE].places = apps[own].extensions[LIVE].places
     settings = _wired(apps[own]).settings
     visitor = partial(client_of, trusts_proxy=settings.trust_proxy)
@@ -88,7 +88,7 @@ def _directory(settings: Settings) -> UnitOfWork:
     return UnitOfWork(
         make_engine(
             directory_url(settings),
-            pool_size=POOL_SIZE,
+            pool_size=MOST_AT_DIRECTORY,
             overflow=0,
             application_name="fairlane web",
             statement_seconds=settings.statement_timeout.total_seconds(),

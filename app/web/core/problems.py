@@ -15,8 +15,8 @@ from pydantic import ValidationError
 from sqlalchemy import exc
 from werkzeug.exceptions import HTTPException
 
-from app.errors import InvalidInput, Message, Problem, TimedOut, Unavailable
-from app.store.core.database_errors import code_of, is_databases
+from app.errors import UNEXPECTED, InvalidInput, Message, NotFound, Problem, TimedOut, Unavailable
+from app.store.core.database_errors import code_of, is_databases, lacks_account
 from app.web.core import refusals
 from app.web.core.context import is_api, request_id
 from app.web.core.exchanges import exchange
@@ -120,6 +120,8 @@ def _database(error: exc.SQLAlchemyError) -> Response:
     if code_of(error) == CANCELLED:
         log.warning("web.statement_timed_out")
         return render(TimedOut(retry_after=TIMED_OUT_RETRY_SECONDS))
+    if lacks_account(error):
+        return render(NotFound("The account no longer exists"))
     if is_databases(error) and not isinstance(error, exc.ProgrammingError):  # may be our defect
         log.warning("web.database_away", error=type(error).__name__, code=code_of(error))
         return render(Unavailable(retry_after=AWAY_RETRY_SECONDS))
@@ -128,4 +130,4 @@ def _database(error: exc.SQLAlchemyError) -> Response:
 
 def _unexpected(error: Exception) -> Response:
     log.error("web.failed", error=type(error).__name__, exc_info=error)
-    return render(Problem("Report the request id to the operator. The request itself may have been correct."))
+    return render(UNEXPECTED)

@@ -9,7 +9,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from app.services.operations import read_only
 from app.store.operations.read_only import ChangesState
-from app.web.core import auth
+from app.web.core import auth, residence
 from app.web.core.context import wired
 from app.web.core.pages import pages
 
@@ -26,8 +26,8 @@ def init(app: Flask) -> None:
 
 
 def no_changes() -> ChangesState | None:
-    """Why no changes are taken at present; None if they are."""
-    return read_only.known(wired().uow)
+    """Why no changes are taken at present; None if they are, or if the request is answered without a database."""
+    return None if residence.is_unplaced() else read_only.known(wired().uow)
 
 
 def refuse_changes() -> None:

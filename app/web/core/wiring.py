@@ -24,7 +24,7 @@ from app.services.webhooks.webhooks import Where
 from app.settings import Settings, load
 from app.store.core import host_settings
 from app.store.core.connections import make_engine
-from app.store.core.unit_of_work import Register, UnitOfWork, Unregister
+from app.store.core.unit_of_work import RefuseMoving, Register, UnitOfWork, Unregister
 
 #: (repository, ref, commit) -> (commit, name of the ref).  Raises as git_sources.resolve_commit.
 Resolve = Callable[[Repository, str | None, str | None], tuple[str, str | None]]
@@ -54,9 +54,12 @@ class WebWiring:
     branches: Branches = no_branches
     elsewhere: Elsewhere = NOWHERE
 
-    def among_cells(self, register: Register, unregister: Unregister, elsewhere: Elsewhere) -> WebWiring:
+    def among_cells(
+        self, register: Register, unregister: Unregister, refuse_moving: RefuseMoving, elsewhere: Elsewhere
+    ) -> WebWiring:
         """Wire the same for a cell, with a directory that accounts are noted in and found by."""
-        return replace(self, uow=replace(self.uow, register=register, unregister=unregister), elsewhere=elsewhere)
+        uow = replace(self.uow, register=register, unregister=unregister, refuse_moving=refuse_moving)
+        return replace(self, uow=uow, elsewhere=elsewhere)
 
     @property
     def keyring(self) -> Keyring:

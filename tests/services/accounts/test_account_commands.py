@@ -221,3 +221,15 @@ def test_a_token_that_its_owner_revokes_is_in_the_audit_log(world: World) -> Non
     assert world.rows("SELECT actor, subject, facts FROM audit_log WHERE action = 'token.revoke'") == [
         {"actor": str(owner), "subject": str(owner), "facts": {"token": str(made.token_id)}}
     ]
+
+
+def test_a_command_that_reads_a_closed_standard_input_finds_nothing(
+    fairlane: Fairlane, world: World, tmp_path: Path
+) -> None:
+    added(fairlane, "ann@example.org")
+    url = world.uow.engine.url.render_as_string(hide_password=False)
+    env = os.environ | {"DATABASE_URL": url, "FAIRLANE_HOME": str(tmp_path)}
+    argv = ["sh", "-c", 'exec "$0" -m app.cli user password ann@example.org <&-', sys.executable]
+    done = subprocess.run(argv, env=env, capture_output=True, text=True, timeout=240, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith("fairlane: A password has "), done.stderr

@@ -157,6 +157,17 @@ def test_bills_stay_for_ever_as_nobodys(world: World) -> None:
     assert reconcile.reconcile(world.uow, now=NOW).differences == []
 
 
+def test_the_bills_of_jobs_that_others_paid_for_still_agree_with_what_was_reserved(world: World) -> None:
+    payer, asker, wanted = world.user(Tier.PRO), world.user(Tier.PRO), world.wanted()
+    delivery = world.running(payer, wanted)
+    assert world.submit(asker, wanted) == delivery.job_id
+    world.finish(delivery, payer, [A_FILE])
+    forget(world.uow, asker, actor="test", now=NOW)
+    [accepted] = world.rows("SELECT facts FROM job_events WHERE event = 'accepted'")
+    assert accepted["facts"]["quota"]["units"] == 1
+    assert reconcile.reconcile(world.uow, now=NOW).differences == []
+
+
 def test_a_job_that_runs_while_its_user_is_deleted_ends_cancelled_and_unbilled(world: World) -> None:
     user = world.user(Tier.PRO, email=EMAIL)
     delivery, late = world.running(user), world.running(user)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from uuid import UUID
 
 from app.domain.lifecycle import Delivery, Outcome
@@ -10,6 +12,7 @@ from app.domain.plans import Tier
 from app.services.accounts import sessions, tokens
 from app.services.analyses.submit import submit
 from app.services.operations.audit import audit
+from app.services.operations.reconcile import reconcile
 from tests.conftest import A_FILE, NOW, World, keyed
 from tests.services.busy import BROKEN, GONE, leave
 from tests.services.specifications.writing import Writing, file_of, of_a_model
@@ -114,7 +117,31 @@ def picture(world: World, user: UUID) -> dict[str, list[str]]:
     return found
 
 
+#: Table -> what names its job.
+_OF_A_JOB = {
+    "analysis_requests": "job_id",
+    "job_events": "job_id",
+    "analyses": "id",
+    "analysis_file_lists": "analysis_id",
+    "spec_requests": "job_id",
+    "spec_documents": "id",
+    "spec_features": "document_id",
+}
+
+
+def left_of(world: World, jobs: Iterable[UUID]) -> list[str]:
+    """The tables that have anything of these jobs."""
+    ids = [str(job) for job in jobs]
+    return [
+        table
+        for table, key in _OF_A_JOB.items()
+        if world.rows(f"SELECT 1 AS found FROM {table} WHERE {key} = ANY (CAST(:ids AS uuid[])) LIMIT 1", ids=ids)
+    ]
+
+
 def broken(world: World) -> list[object]:
+    """What the audit finds, after a reconciliation of which it tells, too."""
+    reconcile(world.uow, now=world.now + timedelta(hours=1), since=world.now - timedelta(days=1))
     return [(finding.number, finding.rows) for finding in audit(world.uow) if finding.status != "holds"]
 
 

@@ -9,6 +9,7 @@ import pytest
 from app.store.core.unit_of_work import UnitOfWork
 from tests.conftest import World, publishing
 from tests.databases import Databases
+from tests.services.cells.crossing import crossing  # noqa: F401  a fixture
 
 
 @pytest.fixture

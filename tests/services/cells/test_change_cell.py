@@ -4,20 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
 from uuid import UUID
 
 import pytest
+from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 
 from app.domain.cells import AccountCell
-from app.errors import Conflict, InvalidInput, NotFound, Unavailable
+from app.errors import Busy, Conflict, InvalidInput, NotFound, Unavailable
+from app.services.accounts.forget import forget
 from app.services.cells import change_cell, move_account
 from app.services.cells.cells import Cells
 from app.services.cells.change_cell import settle_left
+from app.services.cells.refuse_moving import refuse_moving
+from app.services.cells.register import unregister
 from app.store.accounts import passkeys
 from app.store.cells import directory, keys, movers
 from app.store.core.unit_of_work import UnitOfWork
-from tests.conftest import World, publishing
+from tests.conftest import NOW, World, publishing
 from tests.databases import Databases
 
 #: The locks of movers in this database.
@@ -142,6 +148,51 @@ def test_a_cell_that_cannot_be_used_keeps_no_other_account_from_being_settled(
         patch.setattr(move_account, "settle", away_at_first)
         assert settle_left(cells, actor="test") == [AccountCell(second, "a", 2)]
     assert settle_left(cells, actor="test") == [AccountCell(first, "a", 2)]
+
+
+def test_an_account_that_arrived_is_deleted_when_the_cell_that_it_left_has_ended_its_part(
+    cells: Cells, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    user_id, email = person(cells)
+    b = replace(
+        cells.uows["b"],
+        unregister=partial(unregister, cells.directory, "b"),
+        refuse_moving=partial(refuse_moving, cells.directory),
+    )
+    with monkeypatch.context() as patch:
+        patch.setattr(UnitOfWork, "end_prepared", died)
+        with pytest.raises(OperationalError):
+            change_cell.change_cell(cells, email, "b", actor="test")
+    with pytest.raises(Busy):
+        forget(b, user_id, actor="test", now=NOW)
+    assert settle_left(cells, actor="test") == [AccountCell(user_id, "b", 2)]
+    forget(b, user_id, actor="test", now=NOW)
+    assert (homes(cells, user_id), place(cells, user_id)) == ([], None)
+    for uow in cells.uows.values():
+        assert World(uow).rows("SELECT account_id FROM arrivals") == []
+        assert World(uow).rows("SELECT id FROM audit_log WHERE subject = :user", user=str(user_id)) == []
+
+
+def test_who_cannot_ask_the_directory_whether_an_account_moves_deletes_nothing(
+    cells: Cells, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    user_id, _ = person(cells)
+    refusing = replace(cells.uows["a"], refuse_moving=partial(refuse_moving, cells.directory))
+    monkeypatch.setattr(cells.directory.engine, "raw_connection", died)
+    with pytest.raises(Busy):
+        forget(refusing, user_id, actor="test", now=NOW)
+    assert homes(cells, user_id) == ["a"]
+
+
+def test_the_directory_forgets_an_account_that_was_deleted_as_its_move_began(cells: Cells) -> None:
+    user_id, email = person(cells)
+    begin(cells, email)
+    with cells.directory.begin() as tx:  # a younger one may be of a sign-up that has not committed
+        tx.run(text("UPDATE directory.accounts SET noted_at = noted_at - interval '2 minutes'"))
+    forget(replace(cells.uows["a"], unregister=partial(unregister, cells.directory, "a")), user_id, actor="t", now=NOW)
+    assert place(cells, user_id)
+    settle_left(cells, actor="test")
+    assert place(cells, user_id) is None
 
 
 def test_a_later_move_first_settles_what_was_left(cells: Cells, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,9 @@ import pytest
 from sqlalchemy import text
 
 from app.domain.plans import Tier
-from app.store.cells import early_rows
+from app.services.cells.copy_contents import Copied
+from app.services.cells.send_ahead import send_ahead
+from app.store.cells import early_rows, rows, tables
 from app.store.cells.early_rows import Bills
 from app.store.core.unit_of_work import OvertakenError
 from app.store.operations import retention
@@ -53,8 +55,9 @@ def test_a_bill_that_has_changed_since_is_not_left_as_it_was(world: World) -> No
         assert early_rows.take_bills(tx, user, sent(world, user)).number == 0
 
 
-def test_the_transaction_that_is_ahead_stays_open_while_the_account_leaves(world: World) -> None:
-    with world.uow.begin() as tx:
-        early_rows.wait_for_source(tx)
+def test_the_transaction_that_is_ahead_stays_open_while_the_account_leaves(world: World, there: World) -> None:
+    user = world.user()
+    with there.uow.begin() as tx:
+        send_ahead(world.uow, tx, rows.shapes(tx, tables.ALL), user, Copied())
         waits = tx.run(text("SELECT current_setting('idle_in_transaction_session_timeout')")).scalar_one()
     assert waits == "1min"

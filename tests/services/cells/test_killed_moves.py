@@ -11,7 +11,7 @@ from app.domain.lifecycle import Delivery, Outcome
 from app.domain.plans import Tier
 from app.services.cells.move_account import settle
 from tests.conftest import A_FILE, World
-from tests.services.cells.accounts import broken, ended, picture
+from tests.services.cells.accounts import broken, ended, left_of, picture
 from tests.services.cells.killing import killed
 
 #: Each statement is in one of so many tests.
@@ -20,20 +20,24 @@ BILLS = "SELECT job_id, count(*) AS bills FROM usage_events GROUP BY job_id"
 PREPARED = "SELECT gid FROM pg_prepared_xacts WHERE database = current_database()"
 
 
-def account(world: World) -> tuple[UUID, list[UUID]]:
+def account(world: World) -> tuple[UUID, UUID, list[UUID]]:
     """A small one, with a bill and jobs that wait."""
     user = world.user(Tier.PRO)
     done = world.running(user)
     world.finish(done, user, [A_FILE])
-    return user, [world.submit(user) for _ in range(2)]
+    return user, done.job_id, [world.submit(user) for _ in range(2)]
 
 
 @dataclass
 class Travels:
-    """An account that moves there and back.  cells: where it lives, and the other one; delivery: of a job that runs."""
+    """An account that moves there and back.
+
+    cells: where it lives, and the other one; done: a job that ended; delivery: of one that runs.
+    """
 
     cells: list[World]
     user: UUID
+    done: UUID
     jobs: list[UUID]
     delivery: Delivery | None = None
     epoch: int = 0
@@ -52,6 +56,7 @@ class Travels:
         home, other = (target, source) if moved else (source, target)
         assert picture(home, self.user) == before
         assert {table for table, rows in picture(other, self.user).items() if rows} == set()
+        assert left_of(other, [self.jobs[0], self.done]) == []
         assert broken(source) == broken(target) == []
         assert source.rows(PREPARED) == target.rows(PREPARED) == []
         if moved:
@@ -64,8 +69,8 @@ class Travels:
 @pytest.mark.proof
 @pytest.mark.parametrize("first", range(STRIDE))
 def test_a_mover_may_die_before_each_of_its_statements(world: World, there: World, first: int) -> None:
-    user, jobs = account(world)
-    travels, after = Travels([world, there], user, jobs), first
+    user, done, jobs = account(world)
+    travels, after = Travels([world, there], user, done, jobs), first
     while travels.die(after):
         after += STRIDE
     assert after > 60
@@ -79,9 +84,10 @@ def test_a_mover_may_die_before_each_of_its_statements(world: World, there: Worl
 
 
 def test_a_mover_that_dies_early_and_one_that_dies_late_are_settled(world: World, there: World) -> None:
-    user, jobs = account(world)
-    travels = Travels([world, there], user, jobs)
-    assert travels.die(10)
-    assert travels.cells[0] is world
+    user, done, jobs = account(world)
+    travels = Travels([world, there], user, done, jobs)
+    for after in (10, 60):  # before anything was copied, and when most of it was
+        assert travels.die(after)
+        assert travels.cells[0] is world
     assert not travels.die(10_000)
     assert travels.cells[0] is there

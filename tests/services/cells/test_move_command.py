@@ -116,7 +116,7 @@ def test_what_is_no_text_is_nobodys_address(two: Two) -> None:
 
 
 class Typed(io.RawIOBase):
-    """Standard input of a person who waits for each account to move before they write the next address."""
+    """Standard input in which the next address is written once the account before it has moved."""
 
     def __init__(self, two: Two, emails: list[str]) -> None:
         self._two, self._emails, self._written = two, emails, 0
@@ -151,6 +151,12 @@ def test_what_cannot_be_meant_is_refused_before_anything_moves(two: Two) -> None
         assert done.exit_code == code, done.output
         assert words in done.stderr
     assert two.moved(emails) == []
+
+
+def test_a_list_without_an_address_moves_nobody_and_says_so(two: Two) -> None:
+    done = two.move("-", said=" \n\n")
+    assert (done.exit_code, done.stdout) == (0, "")
+    assert done.stderr == "fairlane: no address was given, so nobody moved\n"
 
 
 def test_a_database_that_is_away_ends_the_command(two: Two, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,59 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
 from datetime import timedelta
-from functools import partial
 from typing import Any
 from uuid import UUID
 
-import psycopg2
 import pytest
-from sqlalchemy.engine import make_url
 from sqlalchemy.exc import IntegrityError
 
-from app.domain.lifecycle import Delivery, Outcome
-from app.domain.plans import Tier
+from app.domain.lifecycle import Outcome
 from app.domain.queues import Service
 from app.domain.webhooks import WebhookFields
 from app.errors import Problem
 from app.services.accounts import tokens
+from app.services.accounts.forget import Forgotten, forget
 from app.services.accounts.tokens import Token
-from app.services.cells.move_account import Moved, move
 from app.services.jobs.cancel import cancel
 from app.services.webhooks import webhooks
 from app.services.webhooks.webhooks import Where
-from app.store.accounts.users import Account
-from app.store.core.unit_of_work import UnitOfWork
 from app.store.jobs import heartbeats
 from app.store.operations import retention
 from tests.conftest import A_FILE, NOW, World
-from tests.race.conftest import pid_of
-from tests.race.gates import Gates
 from tests.race.invariants import broken
-from tests.race.stepping import Stage, Strand, stepped_engine
-from tests.services.busy import account
+from tests.services.cells.accounts import left_of
+from tests.services.cells.crossing import ACTOR, STRIDE, Act, Crossing, Scene, places
 from tests.services.webhooks.receiving import KEYRING, URL
-
-#: Of the whole move each one is a place for what races with it; a test plays every so many of them.
-STRIDE = 3
-
-
-@dataclass(frozen=True)
-class Scene:
-    """An account with a job that has ended, one that runs and one that waits.  queued: its delivery, not started."""
-
-    user: UUID
-    account: Account
-    done: UUID
-    running: Delivery
-    queued: Delivery
-
-
-#: What the account does in the cell that it leaves.
-Act = Callable[[World, Scene], Any]
 
 
 def beat(world: World, scene: Scene) -> bool | None:
@@ -79,65 +51,16 @@ ACTS: Mapping[str, Act] = {
     "webhook": lambda world, scene: webhooks.add(
         world.uow, scene.user, WebhookFields(URL, "", ()), Where(), KEYRING, now=NOW
     ),
+    "delete": lambda world, scene: forget(world.uow, scene.user, actor="test", now=NOW),
 }
-
-
-@dataclass(frozen=True)
-class Crossing:
-    """Both cells; mover, actor: worlds whose statements stop."""
-
-    world: World
-    there: World
-    stage: Stage
-    mover: tuple[UnitOfWork, UnitOfWork]
-    actor: World
-
-    def play(self, act: Act, after: int) -> tuple[Scene, Any, bool]:
-        """Act when the move has done so many statements; -> what came of it, and whether the move was over before."""
-        user = self.world.user(Tier.PRO)
-        done = self.world.running(user)
-        assert self.world.finish(done, user, [A_FILE]) is Outcome.COMPLETED
-        running, queued = self.world.running(user), self.world.lease(self.world.submit(user))
-        scene = Scene(user, account(self.world, user), done.job_id, running, queued)
-        left, is_over = after, False
-
-        def choose(standing: Mapping[str, Strand]) -> str | None:
-            nonlocal left, is_over
-            if left > 0 and "a" in standing:
-                left -= 1
-                return "a"
-            is_over = is_over or left > 0
-            return "b" if "b" in standing else "a"
-
-        moving = partial(move, *self.mover, user, epoch=1)
-        moved, outcome = self.stage.play([moving, partial(act, self.actor, scene)], choose)
-        assert isinstance(moved, Moved), moved
-        return scene, outcome, is_over
-
-
-@pytest.fixture
-def crossing(world: World, there: World) -> Iterator[Crossing]:
-    urls = [cell.uow.engine.url for cell in (world, there)]
-    plain = make_url(urls[0]).set(drivername="postgresql").render_as_string(hide_password=False)
-    with ExitStack() as stack:
-        watcher = psycopg2.connect(plain)
-        watcher.autocommit = True
-        stack.callback(watcher.close)
-        source, target, other = (
-            stack.enter_context(stepped_engine(url.render_as_string(hide_password=False)))
-            for url in (urls[0], urls[1], urls[0])
-        )
-        publish = world.uow.publisher
-        mover = (UnitOfWork(source, publish, pipelined=False), UnitOfWork(target, publish, pipelined=False))
-        actor = replace(world, uow=UnitOfWork(other, publish, pipelined=False))
-        # a prepared transaction, for which one may wait, has no process: it is 0
-        gates = Gates(watcher, [pid_of(source), pid_of(target), pid_of(other), 0])
-        yield Crossing(world, there, Stage(gates), mover, actor)
 
 
 def check(crossing: Crossing, scene: Scene, outcome: Any) -> None:
     """Whatever was answered is so in the new cell, and nothing is left in the old one."""
     world, there, user = crossing.world, crossing.there, str(scene.user)
+    if isinstance(outcome, Forgotten):
+        check_deleted(crossing, scene)
+        return
     refused = isinstance(outcome, (Problem, IntegrityError))
     assert refused or not isinstance(outcome, Exception), outcome
     assert broken(world) == broken(there) == []
@@ -159,6 +82,18 @@ def check(crossing: Crossing, scene: Scene, outcome: Any) -> None:
         assert there_are == isinstance(outcome, kind), table
 
 
+def check_deleted(crossing: Crossing, scene: Scene) -> None:
+    """The account is in neither cell, and nothing of its jobs was left in the one to which it was to move."""
+    jobs = [scene.done, scene.running.job_id, scene.queued.job_id]
+    assert crossing.world.finish(scene.running, scene.user, [A_FILE]) is Outcome.CANCELLED
+    for cell in (crossing.world, crossing.there):
+        assert broken(cell) == []
+        assert cell.rows("SELECT 1 AS found FROM users WHERE id = :user", user=scene.user) == []
+        for table in ("analysis_requests", "usage_events", "quota_reservations", "usage_sums", "webhooks"):
+            assert cell.rows(f"SELECT 1 AS found FROM {table} WHERE user_id = :user", user=scene.user) == [], table
+    assert left_of(crossing.there, jobs) == []
+
+
 def of(act: str, first: int, crossing: Crossing) -> set[str]:
     """Play at each place; -> the kinds of outcomes."""
     kinds, after, is_over = set(), first, False
@@ -172,15 +107,26 @@ def of(act: str, first: int, crossing: Crossing) -> set[str]:
 
 
 @pytest.mark.proof
-@pytest.mark.parametrize("first", range(STRIDE))
-@pytest.mark.parametrize("act", ACTS)
+@pytest.mark.parametrize(("act", "first"), places(ACTS))
 def test_what_races_with_a_move_comes_before_it_or_not_at_all(crossing: Crossing, act: str, first: int) -> None:
     assert len(of(act, first, crossing)) >= 1
 
 
+@pytest.mark.parametrize("first", range(STRIDE))
+def test_a_move_that_meets_a_deletion_is_refused_and_the_account_is_gone(crossing: Crossing, first: int) -> None:
+    after, is_over, outcomes = first, False, set()
+    while not is_over:
+        scene, outcome, is_over = crossing.play(ACTS["delete"], after, leads=ACTOR)
+        check(crossing, scene, outcome)
+        outcomes.add(type(outcome))
+        after += STRIDE
+    assert after > 15
+    assert Forgotten in outcomes
+
+
 def test_a_finish_that_waits_for_the_move_writes_nothing(crossing: Crossing) -> None:
     """The move has locked the account by then."""
-    locked = 75
+    locked = 83
     scene, outcome, is_over = crossing.play(ACTS["finish"], locked)
     assert (outcome, is_over) == (Outcome.STALE, False)
     check(crossing, scene, outcome)

@@ -67,7 +67,7 @@ CHECKS = (
         "leaked slots",
         "slots whose job no worker runs",
         "A slot was left by a worker that died; nobody has started a job of its user since, and no sweep has run.",
-        "Let beat and a node of `maintenance` run: they sweep every five minutes.",
+        "Let beat and a node of `analysis_scheduled` run: they sweep every five minutes.",
         lambda instruments: instruments.rows(holds.LEAKED_SLOTS, grace=GRACE),
         _sweep,
     ),
