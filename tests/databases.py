@@ -45,6 +45,14 @@ AS_NEW = "RESET ALL; SELECT pg_advisory_unlock_all(); UNLISTEN *"
 LOCK_WAITS = """
     SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"""
 
+#: Autovacuum may come at any moment of a test, and a table that it has been to makes other plans as cheap.
+UNVACUUMED = """
+    DO $$ DECLARE one regclass; BEGIN
+        FOR one IN SELECT oid FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace LOOP
+            EXECUTE format('ALTER TABLE %s SET (autovacuum_enabled = false)', one);
+        END LOOP;
+    END $$"""
+
 #: On a busy machine a connection may take longer than the service waits by itself.
 CONNECT_SECONDS = "60"
 

@@ -126,7 +126,7 @@ def test_a_renewed_session_has_another_secret_and_a_new_proof(user: UUID, tx: Tx
         tx, uuid4(), "one", "two", by=open_sessions.Way.PASSWORD, now=later
     )  # of another user
     assert open_sessions.renew_session(tx, user, "one", "two", by=open_sessions.Way.PASSWORD, now=later)
-    assert open_sessions.proof_of(tx, "one") == open_sessions.Proof(None, None)
+    assert open_sessions.proof_of(tx, "one") is None
     assert open_sessions.proof_of(tx, "two") == open_sessions.Proof(later, "password")
     assert not open_sessions.renew_session(tx, user, "one", "three", by=open_sessions.Way.PASSWORD, now=later)
 

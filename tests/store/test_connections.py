@@ -16,6 +16,7 @@ from psycopg2.extensions import TRANSACTION_STATUS_IDLE
 from sqlalchemy import Engine, text
 from sqlalchemy.exc import DBAPIError
 
+from app import process_metrics
 from app.store.core.connections import make_engine
 from app.store.core.deadlines import WatchedConnection, watched
 from app.store.core.unit_of_work import UnitOfWork
@@ -206,7 +207,7 @@ def test_a_replica_that_falls_silent_when_psycopg2_ends_a_transaction_is_given_u
     proxy = Proxy(url.port or 5432)
     proxy.start()
     address = url.set(drivername="postgresql", port=proxy.port).render_as_string(hide_password=False)
-    connection = psycopg2.connect(address, connection_factory=watched(0))
+    connection = psycopg2.connect(address, connection_factory=watched(1))
     never = threading.Timer(30, proxy.thaw)  # only a defect waits for it
     try:
         with connection.cursor() as cursor:
@@ -223,6 +224,14 @@ def test_a_replica_that_falls_silent_when_psycopg2_ends_a_transaction_is_given_u
         proxy.close()
 
 
+@pytest.mark.parametrize("kind", ["is_replica", "has_to_answer"])
+def test_a_server_has_to_answer_only_where_statements_have_a_time_limit(world: World, kind: str) -> None:
+    """Without one a silent server was waited for without an end once a statement had begun."""
+    url = world.uow.engine.url.render_as_string(hide_password=False)
+    with pytest.raises(ValueError, match="time limit"):
+        make_engine(url, **{kind: True})
+
+
 @pytest.mark.proof
 def test_a_commit_that_waits_for_a_standby_is_waited_for_however_long_it_takes() -> None:
     """Given up, it would be made all the same, and its session would go on waiting beside the one in its place."""
@@ -231,22 +240,38 @@ def test_a_commit_that_waits_for_a_standby_is_waited_for_however_long_it_takes()
         server = PostgresServer(synchronous_standby_names="away")
         stack.callback(server.remove)
         server.start()
-        engine = make_engine(server.url().replace("postgresql:", "postgresql+psycopg2:"), has_to_answer=True)
+        url = server.url().replace("postgresql:", "postgresql+psycopg2:")
+        engine = make_engine(url, statement_seconds=1, has_to_answer=True)
         stack.callback(engine.dispose)
         uow = UnitOfWork(engine)
 
         def write() -> None:
             with uow.begin() as tx:
+                tx.run(text("SET LOCAL statement_timeout = 0"))
                 tx.run(text("CREATE TABLE written ()"))
 
         written = thread.submit(write)
         waiting = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'SyncRep'"
         while not query(server, waiting):
             assert not written.done()
-        with pytest.raises(DBAPIError), uow.once() as tx:  # it began later, and is given up
-            tx.run(text("SELECT pg_sleep(60)"))
+        with pytest.raises(DBAPIError) as later, uow.once() as tx:
+            tx.run(text("SET LOCAL statement_timeout = 0; SELECT pg_sleep(60)"))
+        assert later.value.connection_invalidated  # it is given up
         assert not written.done()
         query(server, "ALTER SYSTEM SET synchronous_standby_names = ''")
         query(server, "SELECT pg_reload_conf()")
         written.result(timeout=30)
         assert query(server, "SELECT 1 FROM pg_tables WHERE tablename = 'written'")
+
+
+def test_connections_of_all_pools_of_a_process_are_counted_together(one: UnitOfWork, world: World) -> None:
+    before = in_use()
+    with one.begin() as first, world.uow.begin() as second:
+        first.run(PID)
+        second.run(PID)
+        assert in_use() == before + 2
+    assert in_use() == before
+
+
+def in_use() -> float:
+    return process_metrics.pool_in_use._value.get()  # type: ignore[no-any-return]  # it has no public way to read a value

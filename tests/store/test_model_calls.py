@@ -8,6 +8,7 @@ from decimal import Decimal
 from threading import Barrier
 
 import pytest
+from durable_harness.waiting import PATIENCE_SECONDS
 from sqlalchemy import text
 
 from app.domain.model_calls import CallWait, Cap, Entered, Limits, Refused, Tokens
@@ -227,7 +228,7 @@ def together(url: str, limits: Limits, *, tries: int = 30, processes: int = 4) -
     running = [spawn.Process(target=_calls, args=(url, limits, tries, begin, entered)) for _ in range(processes)]
     for process in running:
         process.start()
-    found = [entered.get(timeout=60) for _ in running]
+    found = [entered.get(timeout=PATIENCE_SECONDS) for _ in running]
     for process in running:
         process.join(30)
         assert process.exitcode == 0
@@ -258,7 +259,7 @@ def test_of_processes_that_come_to_an_open_circuit_one_call_probes(
     running = [spawned.Process(target=_probes, args=(database_url, limits, begin, entered)) for _ in range(4)]
     for process in running:
         process.start()
-    assert sum(entered.get(timeout=60) for _ in running) == 1
+    assert sum(entered.get(timeout=PATIENCE_SECONDS) for _ in running) == 1
     for process in running:
         process.join(30)
 

@@ -10,7 +10,7 @@ from app.store.operations import queues
 from tests.conftest import World
 
 AGES = """
-    UPDATE kombu_message SET enqueued_at = clock_timestamp() - make_interval(secs => :age), visible = false,
+    UPDATE kombu_message SET enqueued_at = clock_timestamp() - make_interval(mins => :age), visible = false,
            delay_reason = :reason, visible_at = CASE WHEN :reason <> 'parked' THEN clock_timestamp() + interval '1 h' END
      WHERE task_id = :job RETURNING id"""
 
@@ -33,11 +33,13 @@ def test_with_very_many_users_the_oldest_of_some_is_told_as_an_estimate(world: W
 
 
 def waiting(world: World, age: int, reason: str, user: UUID | None = None) -> None:
+    """age: in minutes."""
     job = world.submit(user or world.user(Tier.FREE))
     assert world.rows(AGES, job=str(job), age=age, reason=reason)
 
 
 def oldest(world: World, **given: Any) -> tuple[float, list[str]]:
+    """-> minutes, and what is estimated."""
     with world.uow.begin() as tx:
         [row] = [row for row in queues.states(tx, **given) if row.queue == "analysis_default"]
-    return row.oldest_parked_seconds // 1, row.estimated
+    return row.oldest_parked_seconds // 60, row.estimated

@@ -48,7 +48,7 @@ def elapsed() -> Elapsed:
 @pytest.fixture
 def replica(database_url: str, elapsed: Elapsed) -> Iterator[Replica]:
     """The primary in the place of a replica."""
-    engine = make_engine(database_url, pool_size=1, overflow=0, is_replica=True)
+    engine = make_engine(database_url, pool_size=1, overflow=0, statement_seconds=10, is_replica=True)
     yield Replica(engine, "0000", elapsed=elapsed)
     engine.dispose()
 

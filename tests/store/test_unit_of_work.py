@@ -3,12 +3,14 @@
 import contextlib
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import psycopg2.extensions
 import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
+from structlog.testing import capture_logs
 
 from app.store.core import session
 from app.store.core.connections import make_engine
@@ -148,3 +150,17 @@ def test_a_statement_that_is_made_for_each_call_is_kept_once(world: World) -> No
         for _ in range(3):
             assert tx.run(text("SELECT 'kept once' AS word")).scalar_one() == "kept once"
     assert session._compiled.cache_info().currsize == before
+
+
+def test_a_line_of_a_transaction_has_the_time_before_its_commit(world: World) -> None:
+    """Whoever sees the commit may write a line at once, which comes later."""
+    with capture_logs() as lines:
+        with world.uow.begin() as tx:
+            tx.log("told")
+            before = datetime.now(UTC)
+        with contextlib.suppress(LookupError), world.uow.begin() as tx:
+            tx.log("undone")
+            raise LookupError
+    [line] = lines
+    assert line["event"] == "told"
+    assert datetime.fromisoformat(line["timestamp"]) <= before

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from threading import Lock, Semaphore
 
 import pytest
 from sqlalchemy.exc import OperationalError
@@ -40,6 +42,21 @@ class World:
 
     def clock(self) -> Clock:
         return Clock(self.ask, self.told.append, elapsed=lambda: self.elapsed, host=lambda: self.real() + self.ahead)
+
+
+@dataclass
+class Waited:
+    """A lock; come: is released for each thread that is about to wait for it."""
+
+    lock: Lock = field(default_factory=Lock)
+    come: Semaphore = field(default_factory=lambda: Semaphore(0))
+
+    def __enter__(self) -> None:
+        self.come.release()
+        self.lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self.lock.release()
 
 
 @pytest.mark.parametrize("minutes", [-10, -5, 0, 5, 10])
@@ -80,3 +97,21 @@ def test_without_the_database_the_copy_goes_on_and_without_a_copy_nothing_is_sai
     assert clock.now() == world.real()
     with pytest.raises(OperationalError):
         World(is_away=True).clock().now()
+
+
+def test_whoever_waits_while_the_database_is_away_gives_up_with_who_asks_it() -> None:
+    world, waiting = World(is_away=True), Waited()
+    clock = world.clock()
+    clock._reading = waiting  # type: ignore[assignment]  # a lock that counts its waiters
+    with ThreadPoolExecutor(4) as pool:
+        with waiting.lock:
+            asking = [pool.submit(clock.now) for _ in range(4)]
+            assert all(waiting.come.acquire(timeout=60) for _ in asking)
+        errors = [one.exception(60) for one in asking]
+    assert {type(error) for error in errors} == {OperationalError}
+    assert world.asked == 1
+    with pytest.raises(OperationalError):
+        clock.now()
+    assert world.asked == 2
+    world.is_away = False
+    assert clock.now() == world.real()

@@ -58,6 +58,7 @@ def drop(tx: Tx, after: int | None, most: int, *, before: datetime) -> tuple[Bat
 
     Returns: their digests; the caller deletes the objects before it commits.  Locks: those rows.
     """
+    tx.stay_open()  # the store may take longer for its answer than a transaction may be idle
     begin = after or 0
     end = tx.run(_NEXT, after=begin, most=most).scalar_one()
     if end is None:

@@ -82,6 +82,7 @@ class Clock:
         self._ask, self._tell, self._elapsed, self._host = ask, tell, elapsed, host
         self._copy: _Copy | None = None
         self._reading = Lock()
+        self._failed: SQLAlchemyError | None = None  #: of the last attempt to get the first copy
 
     def now(self) -> datetime:
         """The database's instant, accurate to half a round trip; the database is asked at most every 30 seconds.
@@ -90,8 +91,7 @@ class Clock:
         """
         copy = self._copy
         if copy is None:
-            with self._reading:
-                copy = self._copy or self._read()
+            copy = self._first()
         elif self._elapsed() - copy.passed > FRESH_SECONDS and self._reading.acquire(blocking=False):
             try:
                 copy = self._read()
@@ -106,6 +106,19 @@ class Clock:
         """Measure how far the host's clock is ahead of the database's; negative: behind."""
         self.now()
         return self._copy.ahead if self._copy else timedelta(0)
+
+    def _first(self) -> _Copy:
+        """Ask for all that come meanwhile: if the database is away, each would wait for that after the other."""
+        known = self._failed
+        with self._reading:
+            if self._copy is None and self._failed is not known and self._failed is not None:
+                raise self._failed
+            try:
+                copy, self._failed = self._copy or self._read(), None
+            except SQLAlchemyError as error:
+                self._failed = error
+                raise
+        return copy
 
     def _read(self) -> _Copy:
         best, quickest = None, float("inf")

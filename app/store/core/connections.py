@@ -31,6 +31,8 @@ from app.store.core.deadlines import watched
 #: (docs/broker-hazards.md H4).
 LIMITS = {"lock_timeout": "10s", "idle_in_transaction_session_timeout": "5s", "TimeZone": "UTC"}
 _TO_SET = "fairlane_to_set"
+#: id of an engine -> its connections in use: a process that sends requests to several cells has one for each.
+_IN_USE = dict[int, int]()
 #: How long a session lives, half more or less, so that not all end at once.  A session keeps the plan of each statement
 #: that it has met and a description of each table: 1.5 MB when new, up to 10 MB later, and still more after an hour
 #: (docs/measurements.md, A soak).
@@ -66,6 +68,8 @@ def make_engine(
     use; None: as many again; statement_seconds: time limit of a statement, 0 for none; is_replica: the primary can
     answer instead; has_to_answer: a server that says nothing for longer than that limit is given up, as others wait for
     the thread.
+
+    Raises: ValueError for a replica, or a server that has to answer, without a time limit of a statement.
     """
     patience = _PATIENCE_WITH_REPLICA if is_replica else _PATIENCE
     watches = is_replica or has_to_answer
@@ -101,8 +105,14 @@ def make_engine(
 def _count(engine: Engine) -> None:
     """Count connections in use; set rather than counted up and down, as a closed one is given back twice."""
     pool = cast(QueuePool, engine.pool)
-    event.listen(engine, "checkout", lambda *_: process_metrics.pool_in_use.set(pool.checkedout()))
-    event.listen(engine, "checkin", lambda *_: process_metrics.pool_in_use.set(pool.checkedout() - 1))
+    _IN_USE[id(engine)] = 0
+
+    def note(*, given_back: int) -> None:
+        _IN_USE[id(engine)] = pool.checkedout() - given_back
+        process_metrics.pool_in_use.set(sum(_IN_USE.values()))
+
+    event.listen(engine, "checkout", lambda *_: note(given_back=0))
+    event.listen(engine, "checkin", lambda *_: note(given_back=1))
 
 
 def to_set(pooled: PoolProxiedConnection) -> str | None:

@@ -69,12 +69,12 @@ class WatchedConnection(extensions.connection):
     """A connection that is given up when an answer is overdue.
 
     answer_seconds: how long one may take; usual_seconds: what that is outside of `fetching` and `committing`;
-    fetch_seconds: of a statement with a time limit of its own; commit_seconds: of a COMMIT; None for no end.
+    fetch_seconds: of a statement with a time limit of its own; commit_seconds: of a COMMIT, None for no end.
     """
 
     answer_seconds: float | None = ANSWER_SECONDS
     usual_seconds: float = ANSWER_SECONDS
-    fetch_seconds: float | None = None
+    fetch_seconds: float = ANSWER_SECONDS
     commit_seconds: float | None = ANSWER_SECONDS
 
     def commit(self) -> None:
@@ -126,16 +126,19 @@ class WatchedCursor(extensions.cursor):
 def watched(statement_seconds: float, *, is_replica: bool = True) -> Callable[..., WatchedConnection]:
     """Make connections to a server that has to answer in time.
 
-    statement_seconds: its limit, 0 for none; is_replica: the primary can answer instead, so a check and the end of a
+    statement_seconds: its limit; is_replica: the primary can answer instead, so a check and the end of a
     transaction may take less than a statement.  No limit is that of a primary's COMMIT, which may wait for a standby:
     it would be made without its answer, and its session would go on waiting at the server, beside all that follow.
+    Raises: ValueError without a limit of a statement, as the longest ones would be taken for a server that is silent.
     """
+    if not statement_seconds:
+        raise ValueError("a server that has to answer in time needs a time limit of its statements")
     longest = statement_seconds + ANSWER_SECONDS
 
     def connect(*given: Any, **named: Any) -> WatchedConnection:
         connection = WatchedConnection(*given, **named)
         connection.cursor_factory = WatchedCursor
-        connection.fetch_seconds = longest if statement_seconds else None
+        connection.fetch_seconds = longest
         connection.answer_seconds = connection.usual_seconds = ANSWER_SECONDS if is_replica else longest
         connection.commit_seconds = ANSWER_SECONDS if is_replica else None
         return connection

@@ -27,6 +27,7 @@ R = TypeVar("R")
 #: inserted meanwhile: they share its key, which only a deletion changes.
 LOCK_USERS = text("SELECT 1 FROM users WHERE id = ANY(CAST(:user_ids AS uuid[])) ORDER BY id FOR NO KEY UPDATE")
 _RELAX = text("SET LOCAL synchronous_commit = off")
+_STAY_OPEN = text("SET LOCAL idle_in_transaction_session_timeout = '60s'")
 VICTIM_CODES = ("40001", "40P01")  # serialization failure, deadlock
 VICTIM_RETRIES = 4
 UNKNOWN_OBJECT = "42704"
@@ -109,6 +110,18 @@ def no_unregister(user_id: UUID) -> None:
     """Forget nothing: nothing was registered."""
 
 
+class RefuseMoving(Protocol):
+    """Refuses a deletion while the account moves between databases (docs/adr/0097)."""
+
+    def __call__(self, user_id: UUID) -> None:
+        """Refuse it, under the lock on the users row.  Raises: Busy."""
+        ...
+
+
+def no_move(user_id: UUID) -> None:
+    """Refuse nothing: nobody moves out of the one database."""
+
+
 def no_publish(connection: Session, messages: Sequence[JobMessage]) -> None:  # noqa: ARG001 - the protocol's
     """Refuse to publish, in processes that never enqueue."""
     raise RuntimeError(f"this process may not publish {[message.task for message in messages]}")
@@ -121,7 +134,7 @@ class Tx:
     connection: Session
     publisher: Publish = no_publish
     register: Register = no_register
-    lines: list[tuple[str, dict[str, object]]] = field(default_factory=list)
+    lines: list[tuple[float, str, dict[str, object]]] = field(default_factory=list)
 
     def run(self, statement: TextClause, **parameters: object) -> Rows:
         """Execute one statement with bound parameters, after the waiting writes."""
@@ -143,6 +156,13 @@ class Tx:
         """
         self.write(_RELAX)
 
+    def stay_open(self) -> None:
+        """Let up to a minute pass between two statements, for what else has to be done before the commit.
+
+        Nobody may wait for a lock of such a transaction but whoever waits for the same work.
+        """
+        self.write(_STAY_OPEN)
+
     def flush(self) -> None:
         """Send the waiting writes."""
         self.connection.flush()
@@ -152,8 +172,11 @@ class Tx:
         self.publisher(self.connection, messages)
 
     def log(self, event: str, **facts: object) -> None:
-        """Write a line to the log once this transaction has committed; none if it is undone."""
-        self.lines.append((event, facts))
+        """Write a line to the log once this transaction has committed; none if it is undone.
+
+        It has the time of now, so that it is before those of a worker that sees the commit first.
+        """
+        self.lines.append((time.time(), event, facts))
 
     def savepoint(self) -> AbstractContextManager[None]:
         """Undo the statements inside if an exception is raised; the transaction continues."""
@@ -177,6 +200,7 @@ class UnitOfWork:
     first: frozenset[UUID] = frozenset()
     register: Register = no_register
     unregister: Unregister = no_unregister
+    refuse_moving: RefuseMoving = no_move
     replica: Replica | None = None
     few: AbstractContextManager[object] = nullcontext()  # noqa: RUF009 - it has no state
 
@@ -190,8 +214,8 @@ class UnitOfWork:
                 tx.write(LOCK_USERS, user_ids=sorted(map(str, self.first)))
             yield tx
             connection.commit()
-        for event, facts in tx.lines:
-            log_writer.write(__name__, event, facts)
+        for at, event, facts in tx.lines:
+            log_writer.write(__name__, event, facts, at)
 
     @contextmanager
     def prepared(self, name: str) -> Iterator[Tx]:

@@ -14,8 +14,12 @@ from app.store.operations.invariants import Invariant
 _CANCELLED = "57014"  # query_canceled: the statement's time limit was reached
 
 _READ_ONLY = text("SET TRANSACTION READ ONLY")
-# For joins over whole tables: with the default of 4 MB, each is written to files in pieces.
-_BOUNDS = text("SELECT set_config('statement_timeout', :ms, true), set_config('work_mem', '64MB', true)")
+# work_mem is for joins over whole tables: with the default of 4 MB, each is written to files in pieces.  A session with
+# a limit of its own keeps it, as a web with cells gives the server up soon after that (app/store/core/deadlines.py).
+_BOUNDS = text("""
+    SELECT set_config('statement_timeout', least(CAST(:ms AS bigint), nullif(setting, '0')::bigint)::text, true),
+           set_config('work_mem', '64MB', true)
+      FROM pg_settings WHERE name = 'statement_timeout'""")
 _BROKEN = """
     WITH broken AS MATERIALIZED ({broken})
     SELECT (SELECT count(*) FROM broken) AS broken_rows, broken.* FROM broken ORDER BY 2, 3 LIMIT :most"""
@@ -31,10 +35,10 @@ def broken(
     """The number of rows that violate an invariant, and the first of them.
 
     It must be the first statement in its transaction, which it makes read-only.  since: leaves out jobs that were
-    accepted earlier; within: time for the statement.  Locks: none.  Raises: TookTooLongError.
+    accepted earlier; within: time for the statement, if its session allows it.  Locks: none.  Raises: TookTooLongError.
     """
     tx.run(_READ_ONLY)
-    tx.run(_BOUNDS, ms=str(int(within.total_seconds() * 1000)))
+    tx.run(_BOUNDS, ms=int(within.total_seconds() * 1000))
     try:
         found = tx.run(text(_BROKEN.format(broken=invariant.broken)), since=since, most=most).mappings().all()
     except DBAPIError as error:

@@ -46,13 +46,17 @@ _JUDGED = text(f"""
              GROUP BY commit_sha) AS j
       LEFT JOIN branch_commits b
         ON b.codebase_id = :codebase_id AND b.commit_sha = j.commit_sha AND b.is_member""")
-# Rows that would not change are not locked.
+# Rows that would not change are not locked.  A look comes up to a minute after it was asked for: the analysis may have
+# been pruned since, and nothing would delete a row that is made after that.
 _ADD = """
     INSERT INTO branch_commits (codebase_id, commit_sha, is_member, ordered_at, seen_at)
     SELECT :codebase_id, s.commit_sha, s.is_member, s.ordered_at, :now
       FROM ({seen}) AS s (commit_sha, is_member, ordered_at)
       LEFT JOIN branch_commits b ON b.codebase_id = :codebase_id AND b.commit_sha = s.commit_sha
-     WHERE (b.is_member, b.ordered_at) IS DISTINCT FROM (s.is_member, s.ordered_at) ORDER BY s.commit_sha
+     WHERE (b.is_member, b.ordered_at) IS DISTINCT FROM (s.is_member, s.ordered_at)
+       AND (b.commit_sha IS NOT NULL OR EXISTS (SELECT FROM analyses a WHERE a.codebase_id = :codebase_id
+                                                  AND a.commit_sha = s.commit_sha))
+     ORDER BY s.commit_sha
     ON CONFLICT (codebase_id, commit_sha) DO UPDATE
        SET is_member = excluded.is_member, ordered_at = excluded.ordered_at, seen_at = excluded.seen_at
      WHERE branch_commits.seen_at <= excluded.seen_at"""

@@ -12,13 +12,19 @@ _CAME_BACK = """
 # Judged by the limit of that moment: a limit that was lowered since is no violation.  What the accept says it saw is
 # checked against the units of earlier accepts that are still billed or reserved, because it must have seen at least
 # these.  Without a limit, an accept does not look.
+# Accepts are in the order of their records, which an account keeps in each cell; the events of a job that others have
+# brought there have lower ids than those of the payer's earlier jobs (docs/adr/0097).  A payer came back after the last
+# accept before that, by the database's clock.
 LIMIT = Invariant(
     "I1",
     "no accept exceeds the limit",
     "At every accept, the used, reserved and requested units were within the limit; no accept overlooked another.",
     f"""
     WITH came_back AS ({_CAME_BACK}), accepts AS (
-        SELECT e.id, e.job_id, r.user_id, r.service, q.mode, q.units, q.used + q.reserved AS seen, q."limit", q.period,
+        SELECT e.id, e.at AS happened_at, e.event <> 'accepted' AS is_return,
+               CASE e.event WHEN 'accepted' THEN r.id
+                    ELSE max(r.id) OVER (PARTITION BY r.user_id ORDER BY e.at, e.id) END AS place,
+               e.job_id, r.user_id, r.service, q.mode, q.units, q.used + q.reserved AS seen, q."limit", q.period,
                CASE WHEN e.id >= coalesce(c.id, e.id) AND (u.accepted_at = q.at OR h.accepted_at = q.at)
                     THEN coalesce(u.quota_amount, h.reserved_amount) ELSE 0 END AS standing
           FROM job_events e
@@ -31,7 +37,8 @@ LIMIT = Invariant(
          WHERE e.event IN ('accepted', 'payer_came_back') AND q.units > 0
            AND (CAST(:since AS timestamptz) IS NULL OR e.at >= :since)
     ), counted AS (
-        SELECT *, coalesce(sum(standing) OVER (PARTITION BY user_id, service, period COLLATE "C" ORDER BY id
+        SELECT *, coalesce(sum(standing) OVER (PARTITION BY user_id, service, period COLLATE "C"
+                                               ORDER BY place, is_return, happened_at, id
                                                ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
           FROM accepts)
     SELECT job_id, user_id, mode, units, seen, before AS there, "limit" FROM counted
