@@ -63,6 +63,9 @@ task_annotations = {
 }
 
 worker_prefetch_multiplier = 1
+# A child connects to the database before it says that it is up, which takes 5 s where a host has vanished; Celery kills
+# it after four, and its successors (H37).
+worker_proc_alive_timeout = 60.0
 worker_enable_remote_control = True  # `revoke` cancels the job, see tasks/celery_requests.py
 worker_send_task_events = False  # `celery control enable_events`, or Flower, turns them on
 worker_hijack_root_logger = False

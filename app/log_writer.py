@@ -43,12 +43,12 @@ class LogWriter:
         self._thread.start()
         atexit.register(self.close)
 
-    def put(self, logger: str, event: str, facts: LineFacts) -> None:
-        """Write a line soon, as of now and for the present origin."""
+    def put(self, logger: str, event: str, facts: LineFacts, at: float | None = None) -> None:
+        """Write a line soon, for the present origin.  at: when it happened, in seconds since 1970; None: now."""
         if len(self._waiting) >= MOST:
             self._dropped += 1
             return
-        self._waiting.append((time(), origins.current(), logger, event, facts))
+        self._waiting.append((time() if at is None else at, origins.current(), logger, event, facts))
         if not self._some.is_set():
             self._some.set()
 
@@ -93,11 +93,15 @@ def _line(
     processors: Sequence[Any], at: float, origin: Origin | None, logger: str, event: str, facts: LineFacts
 ) -> str:
     line: Any = {**(facts() if callable(facts) else facts), "event": event}
-    line["timestamp"] = datetime.fromtimestamp(at, UTC).isoformat().replace("+00:00", "Z")
+    line["timestamp"] = _stamp(at)
     origins.enter(origin)
     for process in processors:
         line = process(_named(logger), "info", line)
     return str(line)
+
+
+def _stamp(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).isoformat().replace("+00:00", "Z")
 
 
 @cache
@@ -115,9 +119,10 @@ def start() -> None:
     _writer = LogWriter()
 
 
-def write(logger: str, event: str, facts: LineFacts) -> None:
-    """Write a line: soon, if this process writes many."""
+def write(logger: str, event: str, facts: LineFacts, at: float | None = None) -> None:
+    """Write a line: soon, if this process writes many.  at: when it happened, in seconds since 1970; None: now."""
     if _writer is not None:
-        _writer.put(logger, event, facts)
+        _writer.put(logger, event, facts, at)
     else:
-        structlog.get_logger(logger).info(event, **(facts() if callable(facts) else facts))
+        stamp = {} if at is None else {"timestamp": _stamp(at)}
+        structlog.get_logger(logger).info(event, **stamp, **(facts() if callable(facts) else facts))

@@ -30,13 +30,13 @@ def sweep() -> None:
     """Remove expired holds; an orphan is an alarm."""
     kit = wired()
     swept = sweeping.sweep(kit.uow, kit.policy, now=kit.uow.now())
+    log.log(30 if swept.orphans or swept.buried else 20, "swept", **swept.counts)
     move_jobs.move_misplaced(kit.uow)
     choose_carrier.settle_waiting(kit.uow, kit.policy)
     if kit.cells:
         for place in change_cell.settle_left(kit.cells, actor="sweep"):
             log.warning("move_settled", tenant=str(place.user_id), cell=place.cell, epoch=place.epoch)
         change_cell.forget_old_keys(kit.cells)
-    log.log(30 if swept.orphans or swept.buried else 20, "swept", **swept.counts)
 
 
 @app.task(name="tasks.maintenance.prune", **FORGOTTEN)

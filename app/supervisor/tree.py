@@ -136,10 +136,11 @@ class _Tree:
                 answered = len(received)
                 deadline = min(deadline, time.monotonic() + (HURRY_SECONDS if answered == HURRY else 0))
                 self._signal(signal.SIGQUIT)
-            if (left := deadline - time.monotonic()) <= 0:
-                self._output.say("killing", children=[member.child.name for member in self._members if member.pid])
+            left = deadline - time.monotonic()
+            self._serve(wake, left, again=False)  # also those that have ended while this process stood still
+            if left <= 0 and (alive := [member.child.name for member in self._members if member.pid]):
+                self._output.say("killing", children=alive)
                 return 1
-            self._serve(wake, left, again=False)
         return 0
 
     def kill(self) -> None:

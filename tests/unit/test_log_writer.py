@@ -42,13 +42,18 @@ def stream(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stream]:
     structlog.configure(**before)
 
 
+def ended(writer: LogWriter) -> None:
+    writer.close()
+    writer._thread.join(60)  # a stopping process waits for a second
+
+
 def test_a_line_has_the_origin_and_the_time_of_what_it_tells(stream: Stream) -> None:
     writer = LogWriter(stream)
     with origins.entered(ORIGIN):
         writer.put("one", "accepted", {"units": 1})
     writer.put("two", "request", lambda: {"status": 200, "request_id": "own"})
     stream.may.set()
-    writer.close()
+    ended(writer)
     first, second = map(json.loads, stream.getvalue().splitlines())
     assert (first["event"], first["units"], first["logger"], first["level"]) == ("accepted", 1, "one", "info")
     assert (first["request_id"], first["trace_id"]) == ("order-1", ORIGIN.trace_id)
@@ -67,7 +72,7 @@ def test_nobody_waits_for_a_reader_and_what_is_too_much_is_counted(
     for number in range(5):
         writer.put("one", "more", {"number": number})
     stream.may.set()
-    writer.close()
+    ended(writer)
     lines = [json.loads(line) for line in stream.getvalue().splitlines()]
     assert [line.get("number") for line in lines[:-1]] == [None, 0, 1, 2]
     assert (lines[-1]["event"], lines[-1]["lines"]) == ("lines_dropped", 2)
@@ -94,7 +99,7 @@ def test_a_full_disk_and_a_line_that_cannot_be_made_end_nothing(
     assert was_refused.wait(60)
     writer.put("one", "unmade", unmade)
     writer.put("one", "after", {})
-    writer.close()
+    ended(writer)
     lines = [json.loads(line) for line in stream.getvalue().splitlines()]
     assert [line["event"] for line in lines if line["event"] != "lines_dropped"] == ["after"]
     assert sum(line["lines"] for line in lines if line["event"] == "lines_dropped") == 2
@@ -104,3 +109,14 @@ def test_a_process_with_few_lines_writes_them_at_once() -> None:
     with structlog.testing.capture_logs() as lines:
         log_writer.write("one", "accepted", lambda: {"units": 1})
     assert lines == [{"event": "accepted", "units": 1, "log_level": "info"}]
+
+
+def test_a_line_has_the_time_that_it_is_given(stream: Stream) -> None:
+    stream.may.set()
+    writer = LogWriter(stream)
+    writer.put("one", "accepted", {}, 1.5)
+    ended(writer)
+    assert json.loads(stream.getvalue())["timestamp"] == "1970-01-01T00:00:01.500000Z"
+    with structlog.testing.capture_logs() as lines:
+        log_writer.write("one", "accepted", {}, 1.5)
+    assert lines == [{"event": "accepted", "timestamp": "1970-01-01T00:00:01.500000Z", "log_level": "info"}]

@@ -105,7 +105,7 @@ def test_a_dry_run_says_what_would_be_released_and_changes_nothing(clone: Clone)
     assert (done.returncode, done.stderr) == (0, "")
     assert clone.state == before
     assert clone.calls == []
-    assert "would write app/version.py: 9.1.0" in done.stdout
+    assert "would write app/version.py and deploy/helm/fairlane/Chart.yaml: 9.1.0" in done.stdout
     assert "- It is faster." in done.stdout.splitlines()
     for command in ("make check", "make test-all", "make prove-release", "make dist", "docker build "):
         assert f"would run {command}" in done.stdout
@@ -127,7 +127,10 @@ def test_a_release_passes_the_gates_is_tagged_and_entered_and_the_next_version_b
     )
     entered = tomllib.loads((clone.folder / "releases.toml").read_text(encoding="utf-8"))["release"][-1]
     assert (entered["version"], entered["commit"]) == ("9.1.0", tagged)
+    assert "\nversion: 9.1.0\nappVersion: 9.1.0\n" in clone.git("show", "v9.1.0:deploy/helm/fairlane/Chart.yaml")
     assert 'VERSION = "9.2.0.dev0"' in (clone.folder / "app/version.py").read_text(encoding="utf-8")
+    chart = (clone.folder / "deploy/helm/fairlane/Chart.yaml").read_text(encoding="utf-8")
+    assert "\nversion: 9.2.0-dev0\nappVersion: 9.2.0.dev0\n" in chart
     assert clone.git("status", "--porcelain") == ""
 
 
