@@ -3,7 +3,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 PORT ?= 8000
-VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
+VERSION = $(shell sed -n 's/^VERSION = "\(.*\)"/\1/p' app/version.py)
 PYTHON ?= python3
 # each a distribution of its own; constraints.txt says where pip finds them
 PACKAGES := packages/celery-durable packages/fairlane-client packages/testlist
@@ -22,7 +22,7 @@ FIRE_SECONDS ?= 1200
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help prove bench setup run quick test test-all check messages format release prove-release prove-kill prove-rolling prove-failover prove-broker prove-receive prove-versions prove-celery prove-model prove-quota prove-bills prove-fairness prove-cells prove-simulation prove-schedule prove-lifecycle prove-retention prove-migrations prove-inventory prove-bombs prove-reads prove-sockets prove-grammars prove-agreement prove-soak soak bench-broker bench-accept bench-quota bench-growth bench-start bench-memory bench-inventory bench-sandbox dist image requirements sbom packaging clean
+.PHONY: help prove bench setup run quick test test-all check messages format release prove-release prove-kill prove-rolling prove-failover prove-broker prove-receive prove-versions prove-celery prove-model prove-quota prove-bills prove-fairness prove-cells prove-moves prove-simulation prove-schedule prove-lifecycle prove-retention prove-migrations prove-inventory prove-bombs prove-reads prove-sockets prove-grammars prove-agreement prove-soak soak bench-broker bench-accept bench-quota bench-growth bench-start bench-memory bench-inventory bench-sandbox dist image requirements sbom packaging clean
 
 help: ## list the targets of every day
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | grep -vE '^(prove|bench)-' | sed 's/:.*## /\t/' | expand -t 18
@@ -60,7 +60,7 @@ run: $(VENV)/.runs ## run the whole service: make run PORT=8000 REPOS=folder-of-
 quick: setup ## before each commit: the tests of `make test` that the change can have broken
 	@chosen="$$($(BIN)/python tools/changed.py)" && $(PYTEST) -m "not proof and not release and not rule" $$chosen
 
-test: setup ## run everything but the proofs, on an embedded PostgreSQL
+test: setup ## run everything but proofs, rules and what a release must show, on an embedded PostgreSQL
 	$(PYTEST) -m "not proof and not release and not rule"
 
 test-all: setup ## run the bounded proofs as well, as CI does
@@ -127,6 +127,9 @@ prove-fairness: setup ## 100,000 jobs on 8 nodes that are killed and stopped whi
 prove-cells: setup ## move 200 of 1,000 accounts between four databases under load, with nodes and movers that are killed
 	CELL_COUNT=4 CELL_USERS=1000 CELL_MOVES=200 CELL_PAUSE=3 CELL_RESTS=1 $(BIN)/python -m pytest \
 		tests/e2e/test_cells_under_fire.py -p no:randomly -s
+
+prove-moves: setup ## what races with a move, at each of its statements; cells that fall silent in each way
+	CELL_PLACES=all $(PYTEST) tests/services/cells tests/e2e/test_silent_cells.py
 
 prove-simulation: setup ## compare simulated with real waits, within 15 %
 	SIMULATION_SEED=5 $(BIN)/python -m pytest tests/e2e/test_simulation.py -p no:randomly -s

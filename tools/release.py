@@ -19,7 +19,8 @@ from pathlib import Path
 from packaging.version import InvalidVersion, Version
 
 RELEASES, CHANGELOG, UPGRADING = Path("releases.toml"), Path("CHANGELOG.md"), Path("docs/upgrading.md")
-VERSION_FILE, MIGRATIONS, PACKAGES = Path("app/version.py"), Path("migrations/versions"), Path("packages")
+VERSION_FILE, CHART = Path("app/version.py"), Path("deploy/helm/fairlane/Chart.yaml")
+MIGRATIONS, PACKAGES = Path("migrations/versions"), Path("packages")
 GATES = (["make", "check"], ["make", "test-all"], ["make", "prove-release"])
 UNRELEASED = "## Unreleased\n"
 
@@ -103,7 +104,7 @@ def rehearse(version: str, gates: list[list[str]]) -> int:
     """Run the gates and print the rest."""
     for gate in gates:
         subprocess.run(gate, check=True)
-    print(f"would write {VERSION_FILE}: {version}, and {CHANGELOG}: ## {version} ({_today()}), with")
+    print(f"would write {VERSION_FILE} and {CHART}: {version}, and {CHANGELOG}: ## {version} ({_today()}), with")
     print(_unreleased().strip())
     for command in [*([] if gates else GATES), *_builds(version)]:
         print(f"would run {' '.join(command)}")
@@ -131,10 +132,25 @@ def release(version: str, gates: list[list[str]]) -> int:
 
 def write(version: str) -> None:
     """Write the version into the code and the changelog."""
-    text = VERSION_FILE.read_text(encoding="utf-8")
-    VERSION_FILE.write_text(re.sub(r'(?m)^VERSION = ".*"$', f'VERSION = "{version}"', text), encoding="utf-8")
+    _set(version)
     text = CHANGELOG.read_text(encoding="utf-8")
     CHANGELOG.write_text(text.replace(UNRELEASED, f"{UNRELEASED}\n## {version} ({_today()})\n", 1), encoding="utf-8")
+
+
+def _set(version: str) -> None:
+    """The version of the code, and of the chart, which installs the image of that version; Helm wants SemVer."""
+    lines = {
+        VERSION_FILE: {r'^VERSION = ".*"$': f'VERSION = "{version}"'},
+        CHART: {
+            r"^version: .*$": f"version: {version.replace('.dev', '-dev')}",
+            r"^appVersion: .*$": f"appVersion: {version}",
+        },
+    }
+    for file, changes in lines.items():
+        text = file.read_text(encoding="utf-8")
+        for old, new in changes.items():
+            text = re.sub(old, new, text, flags=re.MULTILINE)
+        file.write_text(text, encoding="utf-8")
 
 
 def enter(version: str) -> None:
@@ -144,8 +160,7 @@ def enter(version: str) -> None:
     with RELEASES.open("a", encoding="utf-8") as file:
         file.write("\n[[release]]\n" + "".join(f"{name} = {value}\n" for name, value in entry.items()))
     major, minor, _ = Version(version).release
-    text = VERSION_FILE.read_text(encoding="utf-8")
-    VERSION_FILE.write_text(text.replace(f'"{version}"', f'"{major}.{minor + 1}.0.dev0"'), encoding="utf-8")
+    _set(f"{major}.{minor + 1}.0.dev0")
     _git("commit", "--quiet", "--all", "--message", f"release: enter {version}, and begin the next version")
 
 

@@ -74,6 +74,7 @@ def test_helm_lint_finds_nothing_but_that_there_is_no_icon(given: dict[str, Any]
         ({"workers": {"analysis": {}}}, "'analysis' not allowed"),
         ({"settings": {"web drain": 1}}, "'web drain'"),
         ({"web": {"replicas": 0}}, "/web/replicas"),
+        ({"web": {"drainSeconds": 31}}, "/web/drainSeconds"),
         ({"image": {"digest": "latest"}}, "/image/digest"),
     ],
     ids=str,
@@ -92,6 +93,23 @@ def test_each_queue_has_a_worker_that_runs_the_command_of_the_procfile_and_its_s
     settings = {name.lower(): value for name, value in values()["settings"].items()}
     assert settings == {name: Settings.model_fields[name].default for name in settings}
     assert len(settings) == len(ALL_QUEUES)
+
+
+def test_all_processes_know_the_address_of_the_ingress_unless_the_settings_say_another_one() -> None:
+    def told(given: dict[str, Any]) -> list[list[str]]:
+        envs = [pod["containers"][0]["env"] for _, pod in pods(rendered(given))]
+        return [[one["value"] for one in env if one["name"] == "PUBLIC_URL"] for env in envs]
+
+    ingress = {"enabled": True, "host": "tests.example.org", "tlsSecret": "tls"}
+    assert {str(one) for one in told({"ingress": ingress})} == {"['https://tests.example.org']"}
+    own = {"PUBLIC_URL": "https://own.example.org"}
+    assert {str(one) for one in told({"ingress": ingress, "settings": own})} == {"['https://own.example.org']"}
+    assert {str(one) for one in told({})} == {"[]"}
+
+
+def test_the_ports_of_a_pooler_and_of_its_server_are_both_open() -> None:
+    policy = of_kind("NetworkPolicy", rendered({"networkPolicy": {"databasePorts": [6432, 5432]}}))["fair-fairlane"]
+    assert [one["port"] for one in policy["spec"]["egress"][1]["ports"]] == [6432, 5432]
 
 
 def test_settings_are_written_as_the_service_reads_them() -> None:

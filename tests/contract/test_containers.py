@@ -15,7 +15,9 @@ import yaml
 
 from app.domain.queues import ALL_QUEUES
 from app.settings import load
+from app.version import VERSION
 from app.web.core.wiring import POOL_SIZE
+from tests.contract.chart import CHART
 from tests.contract.conftest import ROOT
 
 DOCKERFILE = (ROOT / "docker" / "Dockerfile").read_text(encoding="utf-8")
@@ -97,6 +99,19 @@ def test_haproxy_reads_its_configuration(tmp_path: Path, tls: str) -> None:
     argv = [program, "-c", "-f", tmp_path / "haproxy.cfg"]
     done = subprocess.run(argv, env={"TLS": tls, "PATH": "/usr/bin:/bin"}, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_the_image_of_this_version_is_what_make_builds_and_the_chart_installs() -> None:
+    done = subprocess.run(["make", "-n", "image"], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert f" -t fairlane:{VERSION} --build-arg FAIRLANE_VERSION={VERSION} " in done.stdout
+    chart = yaml.safe_load((CHART / "Chart.yaml").read_text(encoding="utf-8"))
+    assert (chart["appVersion"], chart["version"]) == (VERSION, VERSION.replace(".dev", "-dev"))
+
+
+def test_the_proxy_gives_a_health_check_longer_than_it_pauses_between_two() -> None:
+    pause, patience = (re.findall(rf"{name} (\d+)s", PROXY) for name in ("inter", "timeout check"))
+    assert len(pause) == len(patience) == 1
+    assert int(patience[0]) > int(pause[0])
 
 
 def test_what_is_mounted_from_the_repository_is_there() -> None:

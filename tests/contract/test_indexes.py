@@ -28,7 +28,7 @@ from app.store.results import explore, histories_of_tests
 from app.store.specifications import spec_documents, spec_words
 from tests.conftest import publishing
 from tests.contract.busy_rows import FILL
-from tests.databases import Databases
+from tests.databases import UNVACUUMED, Databases
 
 pytestmark = pytest.mark.proof
 
@@ -131,7 +131,7 @@ HOT: dict[str, tuple[TextClause, dict[str, object], set[str]]] = {
     "newest commit of the branch": (
         branch_commits._NOTE_HEAD,
         {"codebase_id": UUID(int=11), "analysis_id": JOB, "now": NOW},
-        {"analyses_pkey", "analyses_commit_order", "branch_commits_pkey", "branch_commits_newest"},
+        {"analyses_pkey", "analyses_commit", "analyses_commit_order", "branch_commits_pkey", "branch_commits_newest"},
     ),
     "last look at the branch": (
         branch_commits._STALE,
@@ -191,15 +191,6 @@ HOT: dict[str, tuple[TextClause, dict[str, object], set[str]]] = {
     ),
     "replay": (idempotency._FIND, {"user_id": USER, "key": "6"}, {"idempotency_keys_pkey"}),
 }
-
-
-#: Autovacuum may come at any moment of a test, and a table that it has been to makes other plans as cheap.
-UNVACUUMED = """
-    DO $$ DECLARE one regclass; BEGIN
-        FOR one IN SELECT oid FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace LOOP
-            EXECUTE format('ALTER TABLE %s SET (autovacuum_enabled = false)', one);
-        END LOOP;
-    END $$"""
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from app.store.fairness import waits
 from app.store.operations import reconciliations, retention
 from app.store.repositories import codebases
 from tests.conftest import publishing
-from tests.databases import Databases
+from tests.databases import UNVACUUMED, Databases
 
 pytestmark = pytest.mark.proof
 
@@ -84,6 +84,7 @@ def surprised(databases: Databases) -> Iterator[UnitOfWork]:
         engine = make_engine(url)
         uow = UnitOfWork(engine, publishing())
         with uow.begin() as tx:
+            tx.run(text(UNVACUUMED))  # it would make new statistics
             for statement in FILL:
                 tx.run(text(statement))
             tx.run(text("ANALYZE"))

@@ -79,6 +79,10 @@ env:
   {{- if .owner }}
   - {name: DATABASE_OWNER_URL_FILE, value: /run/secrets/database_owner_url}
   {{- end }}
+  {{- /* of all processes: webhooks have links, and a mail server needs it */}}
+  {{- if and .root.Values.ingress.enabled (not (hasKey (.root.Values.settings | default dict) "PUBLIC_URL")) }}
+  - {name: PUBLIC_URL, value: "http{{ ternary "s" "" (ne .root.Values.ingress.tlsSecret "") }}://{{ .root.Values.ingress.host }}"}
+  {{- end }}
   {{- range $name, $value := .env }}
   - {name: {{ $name }}, value: {{ $value | toString | quote }}}
   {{- end }}
