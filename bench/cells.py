@@ -23,6 +23,7 @@ from durable_harness.waiting import wait_for
 from sqlalchemy import text
 from werkzeug.test import Client
 
+from bench.endings import end_in_order
 from tests.e2e.cells_on_fire import Cells, Owner
 from tests.e2e.fire import Fire
 from tests.nodes import Nodes
@@ -52,6 +53,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=4_000)
     parser.add_argument("--turns", type=int, default=5)
     asked = parser.parse_args()
+    end_in_order()
     found: dict[int, list[Cost]] = {1: [], asked.cells: []}
     print(f"{'cells':>5} | {'web':>5} | {'PostgreSQL':>10} | {'nodes':>5} | {'all, ms':>7} | jobs/s | load")
     for _ in range(asked.turns):

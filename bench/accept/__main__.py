@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bench.accept import parts, rate, service
+from bench.endings import end_in_order
 
 
 def main() -> None:
@@ -22,6 +23,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=6.0, help="of each turn of `rate`")
     parser.add_argument("--json", type=Path, help="where the figures are written")
     given = parser.parse_args()
+    end_in_order()
     figures: dict[str, dict[str, float]] = {}
     for name in given.scenes:
         print(name, flush=True)

@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 from statistics import median
 
+from bench.endings import end_in_order
 from bench.fairness.scenes import SCENES
 
 
@@ -17,6 +18,7 @@ def main() -> None:
     parser.add_argument("--free", type=int, default=1_000_000, help="jobs of the free tier in `priority`")
     parser.add_argument("--json", type=Path, help="where the figures are written")
     given = parser.parse_args()
+    end_in_order()
     sizes = {"waiting": given.waiting, "free": given.free}
     found: dict[str, dict[str, list[float]]] = {}
     for number in range(given.rounds):

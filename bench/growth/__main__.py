@@ -16,6 +16,7 @@ import structlog
 
 from app import embedded
 from app.domain.summaries import percentile
+from bench.endings import end_in_order
 from bench.growth.paths import Ways
 from bench.maintenance.filled import FILL, make, run, used
 
@@ -33,6 +34,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, nargs="+", default=[50_000, 500_000, 5_000_000])
     parser.add_argument("--turns", type=int, default=40)
     given = parser.parse_args()
+    end_in_order()
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
     os.environ["READ_LIMIT_PER_MINUTE"] = os.environ["RATE_LIMIT_PER_MINUTE"] = "1000000000"
     found: dict[int, dict[str, list[float]]] = {}

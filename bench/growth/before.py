@@ -18,6 +18,7 @@ from statistics import median
 
 from app import embedded
 from bench.deliveries import FILL as DELIVERIES
+from bench.endings import end_in_order
 from bench.growth.__main__ import CONTENTS, sizes
 from bench.inventory.small import ROOT, checked_out
 from bench.maintenance.filled import FILL, run
@@ -50,6 +51,7 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=40)
     parser.add_argument("--beside", action="store_true", help="migrate beside a client, from 50,000 jobs")
     asked = parser.parse_args()
+    end_in_order()
     with tempfile.TemporaryDirectory() as folder, embedded.hold(asked.home, durable=False) as server:
         earlier = checked_out(asked.revision, Path(folder, "before"))
         for jobs in asked.jobs:

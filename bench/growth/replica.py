@@ -30,6 +30,7 @@ from app import embedded, process_metrics
 from app.store.core import schema
 from app.store.core.connections import make_engine
 from app.store.core.replica import Replica
+from bench.endings import end_in_order
 from bench.growth.__main__ import CONTENTS, WARM, sizes
 from bench.growth.paths import Ways
 from bench.maintenance.filled import FILL, make, used
@@ -76,6 +77,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=50_000)
     parser.add_argument("--turns", type=int, default=40)
     given = parser.parse_args()
+    end_in_order()
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
     os.environ["READ_LIMIT_PER_MINUTE"] = os.environ["RATE_LIMIT_PER_MINUTE"] = "1000000000"
     with servers(given.jobs) as (primary, standby):

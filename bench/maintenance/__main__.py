@@ -9,6 +9,7 @@ import argparse
 from pathlib import Path
 
 from app import embedded
+from bench.endings import end_in_order
 from bench.maintenance.filled import FILL, copy, make
 from bench.maintenance.timed import TASKS
 
@@ -23,6 +24,7 @@ def main() -> None:
     parser.add_argument("--repositories", type=int, default=200_000)
     parser.add_argument("--users", type=int, default=10_000)
     given = parser.parse_args()
+    end_in_order()
     with embedded.hold(given.home, durable=False) as server:
         make(server, "filled", vars(given), FILL)
         for name in given.tasks or TASKS:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import structlog
 
+from bench.endings import end_in_order
 from bench.soak.report import failed, keep, tell
 from bench.soak.run import Soak
 
@@ -26,6 +27,7 @@ def main() -> None:
     parser.add_argument("--keep", type=Path)
     parser.add_argument("--seed", type=int, default=int(os.environ.get("SOAK_SEED", random.randrange(2**31))))
     given = parser.parse_args()
+    end_in_order()
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
     print(f"seed {given.seed}, {given.minutes:g} minutes", flush=True)
     soak = Soak(given.minutes * 60, given.seed)

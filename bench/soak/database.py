@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,9 +32,10 @@ _COUNT_EACH = 3
 
 @dataclass
 class Database:
-    """One session that looks.  of: the table of each index."""
+    """One session that looks.  address: of the database; of: the table of each index."""
 
     connection: Any
+    address: str
     of: dict[str, str]
     _looks: int = 0
 
@@ -44,13 +46,20 @@ class Database:
         address = place.render_as_string(hide_password=False)
         connection = psycopg2.connect(address, application_name=OWN)
         connection.autocommit = True
-        return cls(connection, {})
+        return cls(connection, address, {})
 
     def ask(self, statement: str, given: Mapping[str, Any] | None = None) -> list[tuple[Any, ...]]:
         """All rows of a statement."""
         with self.connection.cursor() as cursor:
             cursor.execute(statement, given)
             return list(cursor.fetchall())
+
+    @contextmanager
+    def locked(self, table: str) -> Iterator[None]:
+        """Nobody else may write into a table, by a session of its own, so that this one sees what waits."""
+        with closing(psycopg2.connect(self.address, application_name=OWN)) as holding, holding.cursor() as cursor:
+            cursor.execute(f"LOCK TABLE {table} IN SHARE MODE")
+            yield
 
     def look(self) -> Sample:
         """One sample; every third one counts the rows as well."""

@@ -23,6 +23,7 @@ from app.web import create_app
 from app.web.core.wiring import WebWiring
 from bench.accept.database import database
 from bench.accept.rate import SECRET, serving
+from bench.endings import end_in_order
 from bench.service import ROOT
 
 CLIENTS, WARM_SECONDS = 16, 3.0
@@ -37,6 +38,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument("--rounds", type=int, default=3)
     given = parser.parse_args()
+    end_in_order()
     os.environ["READ_LIMIT_PER_MINUTE"] = "1000000000"
     with database() as (url, uow):
         web = Web(create_app(WebWiring(SETTINGS, uow, POLICY, resolve, SECRET)), uow)
