@@ -153,6 +153,16 @@ class Nodes:
             for one in [*nodes.made, *nodes.others]:
                 one.teardown()
 
+    @property
+    def go_on(self) -> Path:
+        """When this file is there, analyses go on that wait until a test has seen enough."""
+        return self.folder / "go-on"
+
+    @property
+    def stall(self) -> Path:
+        """While this file is there, the fire's nodes may stop between two statements; `stalled` beside it says so."""
+        return self.folder / "stall"
+
     def environment(self, **more: str) -> dict[str, str]:
         """What a process of the product gets: the test's database, home and repositories."""
         repositories = self.folder / "repositories"

@@ -61,16 +61,12 @@ class System:
         return self.job(job_id)
 
     def stalling_worker(self, *queues: str, **options: Any) -> LocalWorker:
-        """A worker in which an analysis of the repository `slow` goes on until `go_on`."""
-        return self.nodes.worker(*queues, app="tests.e2e.stalling_worker", GO_ON=str(self._go_on), **options)
+        """A worker in which an analysis of the repository `slow` waits for `go_on`."""
+        return self.nodes.worker(*queues, app="tests.e2e.stalling_worker", GO_ON=str(self.nodes.go_on), **options)
 
     def go_on(self) -> None:
         """Let them end."""
-        self._go_on.touch()
-
-    @property
-    def _go_on(self) -> Path:
-        return self.nodes.folder / "go-on"
+        self.nodes.go_on.touch()
 
     def user(self, tier: Tier = Tier.FREE) -> UUID:
         return self.world.user(tier)

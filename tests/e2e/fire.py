@@ -14,11 +14,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import psutil
+from durable_harness.load import CHILD_DIED_AT_START
 
 from tests.nodes import LocalProcess, Nodes
 
 QUEUES = "analysis_priority,analysis_default,specview_priority,specview_default"
-CHILD_DIED_AT_START = "Could not start worker processes"
 #: What is done how often.  A killed parent leaves its children at work; a stopped parent renews no lease.
 FAULTS = {
     "kill child": 8,
@@ -31,11 +31,14 @@ FAULTS = {
 
 
 def start(nodes: Nodes, name: str, processes: int, environment: dict[str, str], queues: str = QUEUES) -> LocalProcess:
-    """A node of the worker with naps; not ready yet."""
+    """A node of the worker with naps, in which an analysis of `slow` waits for `go_on`; not ready yet."""
     argv = [sys.executable, "-m", "celery", "-A", "tests.e2e.fire_worker", "worker", "-l", "INFO", "-Q", queues]
     argv += ["-c", str(processes), "-n", f"{name}@%h", "--without-gossip", "--without-mingle"]
     process = LocalProcess(
-        name, argv, nodes.environment(LOG_FORMAT="json", **environment), nodes.folder / f"{name}.log"
+        name,
+        argv,
+        nodes.environment(LOG_FORMAT="json", GO_ON=str(nodes.go_on), STALL=str(nodes.stall), **environment),
+        nodes.folder / f"{name}.log",
     )
     process.start()
     nodes.others.append(process)
@@ -148,7 +151,7 @@ class Fire:
     def mend(self) -> None:
         """Celery ends a node one of whose children dies while it starts; whoever supervises it starts it again."""
         for worker in [one for one in self.workers if one.status != "running"]:
-            assert CHILD_DIED_AT_START in worker.logs(), worker.logs()[-3000:]
+            assert any(said in worker.logs() for said in CHILD_DIED_AT_START), worker.logs()[-3000:]
             self.done["ended by Celery"] += 1
             self._forget(worker)
 

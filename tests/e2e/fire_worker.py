@@ -1,6 +1,6 @@
 """The service's own worker with naps for both services, whose transactions say under which lease they are.
 
-celery -A tests.e2e.fire_worker worker -Q analysis_default.  FIRE_MISTAKE takes one rule away, to see that it is missed.
+tests/e2e/fire.py starts it.  FIRE_MISTAKE takes one rule away, to see that it is missed.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import re
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import text
@@ -18,19 +19,24 @@ from sqlalchemy import text
 import tasks.analysis
 import tasks.wiring
 from app.domain.lifecycle import Outcome
+from app.domain.repositories import Repository
 from app.services.analyses.analyse import Taken
 from app.services.jobs import start
 from app.specview.builtin import BuiltIn
 from app.specview.generator import Part, Phrased
 from app.store.analyses.inventories import FileRow
+from app.store.core import connections
 from app.store.core.session import Session
 from app.store.core.unit_of_work import UnitOfWork
 from app.store.jobs import messages, slots
-from bench.fairness.worker import app, nap
+from bench.fairness.worker import SUMMARY, app, nap
 from tasks.base import FairTask
 
-#: How long a start waits between reading the tier and taking the slot, where a test asks for it.
-STALL_SECONDS = 2.0
+#: An analysis of the repository `slow` goes on when this file is there.
+GO_ON = Path(os.environ["GO_ON"])
+SLOW = "slow"
+#: Where a test asks for it, a start stands still between reading the tier and taking the slot while this file is there.
+STALL = Path(os.environ["STALL"])
 TEST = {"framework": "pytest", "suites": [], "name": "test_a", "line": 1, "status": "active", "kind": "test"}
 FILE = FileRow("tests/test_a.py", "a" * 40, "pytest", [TEST], None)
 #: Of a sentence, in milliseconds.
@@ -64,13 +70,19 @@ def unlocked(*_given: object) -> None:
 
 
 def stalled(*given: Any, **named: Any) -> None:
-    time.sleep(STALL_SECONDS)  # the moment in which the tier may change, made long
+    while STALL.exists():  # the moment in which the tier may change, made long
+        STALL.with_name("stalled").touch()
+        time.sleep(0.02)  # a pause between two polls
     acquire(*given, **named)
 
 
-def found(*given: Any) -> Taken:
+def found(kit: Any, repository: Repository, *given: Any) -> Taken:
     """A nap that finds a test, and stores it: a result without one is billed to nobody."""
-    return replace(nap(*given), files=[FILE])
+    if repository.name == SLOW:
+        while not GO_ON.exists():
+            time.sleep(0.02)  # a pause between two polls
+        return Taken([FILE], SUMMARY)
+    return replace(nap(kit, repository, *given), files=[FILE])
 
 
 class Napping(BuiltIn):
@@ -87,6 +99,8 @@ tasks.wiring.generator_of = lambda *_: Napping()
 FairTask._take = remembered  # type: ignore[method-assign]
 Session.begin = telling  # type: ignore[method-assign]
 UnitOfWork.once = UnitOfWork.begin  # type: ignore[method-assign]  # a heartbeat tells it too
+if "FIRE_IDLE" in os.environ:  # how long a client may stop in a transaction
+    connections.LIMITS["idle_in_transaction_session_timeout"] = os.environ["FIRE_IDLE"]
 match os.environ.get("FIRE_MISTAKE", ""):
     case "no limit":
         start._limit = limitless

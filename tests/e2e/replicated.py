@@ -84,7 +84,7 @@ class Replicated:
         *,
         needed: str | None = None,
         port: int | None = None,
-        statement_seconds: float = 0,
+        statement_seconds: float = SETTINGS.statement_timeout.total_seconds(),
     ) -> Web:
         """A web process with a view of its own of the replica.
 

@@ -27,9 +27,11 @@ def test_without_any_wake_every_job_of_a_user_at_the_limit_runs_in_its_turn(syst
     with world.uow.begin() as tx:
         tx.run(text(NO_WAKE))
     user = world.user(Tier.FREE)
-    jobs = [world.submit(user, world.wanted("ms200")) for _ in range(JOBS)]
+    jobs = [world.submit(user, world.wanted("slow")) for _ in range(JOBS)]
     begun = datetime.now(UTC)
     start(system.nodes, "node", 2, {"FAIRNESS_SNOOZE_DURATION": "1s", "FAIRNESS_SNOOZE_JITTER": "0"}).ready()
+    wait_for(lambda: world.rows("SELECT 1 FROM job_events WHERE event = 'snoozed'"), "one to meet the limit")
+    system.go_on()
     wait_for(lambda: world.value("SELECT count(*) FROM kombu_message") == 0, "every job to end", seconds=120)
     timelines = [[row.event for row in read_jobs.timeline(world.uow, job_id, None)] for job_id in jobs]
     assert all(events[-1] == "completed" and "woken" not in events for events in timelines)

@@ -1,10 +1,14 @@
 """Errors of the database cost no job an attempt: a worker backs off and goes on when it can."""
 
 import re
+import time
+from collections.abc import Iterator
 
 import pytest
+from durable_harness.proxy import Proxy
 from durable_harness.waiting import wait_for
 from sqlalchemy import text
+from sqlalchemy.engine import make_url
 
 from tests.e2e.conftest import System
 from tests.nodes import LocalWorker
@@ -62,6 +66,34 @@ def test_leases_that_could_not_be_renewed_are_no_lost_attempts(system: System) -
     system.go_on()
     job = system.wait(job_id, "completed", "failed")
     assert (job["status"], job["attempt"]) == ("completed", 1)
+
+
+@pytest.fixture
+def proxy(system: System) -> Iterator[Proxy]:
+    """Before the database."""
+    proxy = Proxy(make_url(system.nodes.database_url).port or 5432)
+    proxy.start()
+    yield proxy
+    proxy.thaw()
+    proxy.close()
+
+
+def test_a_process_that_waits_for_a_silent_database_as_it_starts_is_left_alone(system: System, proxy: Proxy) -> None:
+    far = make_url(system.nodes.database_url).set(port=proxy.port).render_as_string(hide_password=False)
+    # the node itself does not wait with its process, so that it can judge it
+    worker = system.nodes.worker(DATABASE_URL=far, DATABASE_DIRECT_URL=system.nodes.database_url)
+    proxy.freeze()
+    [first] = worker.container.children()
+    first.kill()
+    [heir] = wait_for(lambda: [one for one in worker.container.children() if one.pid != first.pid], "another process")
+    began = time.monotonic()
+    wait_for(lambda: time.monotonic() > began + 5 or not heir.is_running(), "what Celery waits for by itself to pass")
+    assert heir.is_running()
+    assert "Timed out waiting for UP" not in worker.container.logs()
+    proxy.thaw()
+    job = system.wait(system.submit(system.user()), "completed", "failed")
+    assert job["status"] == "completed"
+    assert "Timed out waiting for UP" not in worker.container.logs()
 
 
 def says(worker: LocalWorker, event: str) -> bool:

@@ -25,22 +25,23 @@ STARTED = "SELECT count(*) FROM job_events WHERE event = 'started' AND job_id = 
 DONE = "SELECT count(*) FROM job_events WHERE event = 'completed' AND job_id = ANY(:jobs)"
 
 
-def submitted(system: System, tier: Tier, milliseconds: int, count: int) -> list[UUID]:
+def submitted(system: System, tier: Tier, name: str, count: int) -> list[UUID]:
     world = system.world
-    return [world.submit(world.user(tier), world.wanted(f"ms{milliseconds}")) for _ in range(count)]
+    return [world.submit(world.user(tier), world.wanted(name)) for _ in range(count)]
 
 
 @pytest.mark.parametrize(("floor", "lent"), [("1", 2), pytest.param("2", 1, marks=pytest.mark.proof)])
 def test_a_priority_node_lends_what_its_floor_leaves_and_a_paid_job_need_not_wait(
     system: System, floor: str, lent: int
 ) -> None:
-    free = submitted(system, Tier.FREE, 1500, 4)
+    free = submitted(system, Tier.FREE, "slow", 4)
     node = start(system.nodes, "paid", 3, {"QUEUE_LENDING": "true", "QUEUE_LENDING_FLOOR": floor}, "analysis_priority")
     node.ready()
     wait_for(lambda: system.world.value(STARTED, jobs=free) == lent, "free jobs to run")
-    [paid] = submitted(system, Tier.PRO, 1, 1)
+    [paid] = submitted(system, Tier.PRO, "ms1", 1)
     system.wait(paid, "completed")
     assert system.world.value(DONE, jobs=free) == 0
+    system.go_on()
     wait_for(lambda: system.world.value(DONE, jobs=free) == len(free), "the free jobs to end")
     assert system.world.value(AT_ONCE, queue="analysis_default") == lent
     assert '"lending"' in node.logs()
@@ -49,16 +50,18 @@ def test_a_priority_node_lends_what_its_floor_leaves_and_a_paid_job_need_not_wai
 
 
 def test_nothing_is_lent_unless_the_operator_says_so(system: System) -> None:
-    free = submitted(system, Tier.FREE, 1, 2)
+    free = submitted(system, Tier.FREE, "ms1", 2)
     start(system.nodes, "paid", 2, {}, "analysis_priority").ready()
-    paid = submitted(system, Tier.PRO, 1, 3)
+    paid = submitted(system, Tier.PRO, "ms1", 3)
     wait_for(lambda: system.world.value(DONE, jobs=paid) == len(paid), "the paid jobs to end")
     assert system.world.value(STARTED, jobs=free) == 0
 
 
 def test_a_default_node_reads_its_own_queue_whole_and_takes_no_paid_work(system: System) -> None:
-    free, paid = submitted(system, Tier.FREE, 300, 4), submitted(system, Tier.PRO, 1, 1)
+    free, paid = submitted(system, Tier.FREE, "slow", 4), submitted(system, Tier.PRO, "ms1", 1)
     start(system.nodes, "free", 2, {"QUEUE_LENDING": "true", "QUEUE_LENDING_FLOOR": "1"}, "analysis_default").ready()
+    wait_for(lambda: system.world.value(STARTED, jobs=free) == 2, "two of them to run at once")
+    system.go_on()
     wait_for(lambda: system.world.value(DONE, jobs=free) == len(free), "the free jobs to end")
     assert system.world.value(AT_ONCE, queue="analysis_default") == 2
     assert system.world.value(STARTED, jobs=paid) == 0

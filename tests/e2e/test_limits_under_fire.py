@@ -10,7 +10,9 @@ from __future__ import annotations
 import os
 import random
 import time
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 
 import pytest
@@ -21,6 +23,7 @@ from app.domain.plans import Tier
 from app.services.accounts import tiers
 from app.services.operations.audit import HOLDS, audit
 from tests.conftest import World
+from tests.databases import LOCK_WAITS
 from tests.e2e import fire_checks
 from tests.e2e.conftest import System
 from tests.e2e.fire import Fire, start
@@ -83,12 +86,9 @@ FAILURES = """
     SELECT error_code, count(*) AS jobs FROM (
            SELECT status, error_code FROM analyses UNION ALL SELECT status, error_code FROM spec_documents) f
      WHERE status = 'failed' GROUP BY 1"""
-
-#: A worker between two statements of a transaction, for longer than by chance.
-STALLED = """
-    SELECT 1 FROM pg_stat_activity
-     WHERE datname = current_database() AND state = 'idle in transaction' AND application_name = 'fairlane worker'
-       AND state_change < clock_timestamp() - interval '0.2 s'"""
+STARTED = "SELECT count(*) FROM job_events WHERE event = 'started'"
+#: A client may stop for longer than the machine is busy.
+PATIENT = {"FIRE_IDLE": "55s"}
 
 
 @pytest.fixture
@@ -178,7 +178,9 @@ def test_a_start_that_ignores_the_limit_is_found(watched: System) -> None:
     start(watched.nodes, "node1", 2, {"FIRE_MISTAKE": "no limit"}).ready()
     user = watched.user(Tier.FREE)
     for _ in range(2):
-        watched.world.submit(user, watched.world.wanted("ms2000"))
+        watched.world.submit(user, watched.world.wanted("slow"))
+    wait_for(lambda: watched.world.value(STARTED) == 2, "both jobs to run")
+    watched.go_on()
     wait_for(lambda: not watched.world.rows(MESSAGES), "both jobs to end")
     found = fire_checks.missed(watched.world)
     assert [(row["live"], row["tier_limit"]) for row in found.pop("above the limit")] == [(2, 1)]
@@ -190,12 +192,20 @@ def test_a_start_beside_a_change_of_the_tier_is_found_if_it_does_not_hold_the_us
     watched: System, mistake: str, above: list[tuple[int, int, int]]
 ) -> None:
     world, user = watched.world, watched.user(Tier.PRO)
-    start(watched.nodes, "node1", 2, {"FIRE_MISTAKE": mistake}).ready()
-    world.submit(user, world.wanted("ms4000"))
-    wait_for(lambda: world.rows("SELECT 1 FROM job_events WHERE event = 'started'"), "the first job to run")
-    world.submit(user, world.wanted("ms1"))
-    wait_for(lambda: world.rows(STALLED), "the second to have read the tier")
-    tiers.change_tier(world.uow, user, Tier.FREE, world.policy, actor="test", now=datetime.now(UTC))
+    start(watched.nodes, "node1", 2, {"FIRE_MISTAKE": mistake} | PATIENT).ready()
+    world.submit(user, world.wanted("slow"))
+    wait_for(lambda: world.value(STARTED) == 1, "the first job to run")
+    with stalled_start(watched), ThreadPoolExecutor(1) as thread:
+        world.submit(user, world.wanted("ms1"))
+        wait_for(has_stalled(watched), "the second to have read the tier")
+        changed = thread.submit(
+            tiers.change_tier, world.uow, user, Tier.FREE, world.policy, actor="test", now=datetime.now(UTC)
+        )
+        wait_for(lambda: changed.done() or world.value(LOCK_WAITS), "the change to be made, or to wait for the start")
+        watched.nodes.stall.unlink()
+    changed.result()
+    wait_for(lambda: world.value(STARTED) == 2, "the second job to run")
+    watched.go_on()
     wait_for(lambda: not world.rows(MESSAGES), "both jobs to end")
     found = fire_checks.missed(world).get("above the limit", [])
     assert [(row["live"], row["slot_limit"], row["tier_limit"]) for row in found] == above
@@ -208,9 +218,10 @@ def test_a_worker_that_writes_without_its_lease_is_found(watched: System, mistak
     # no heartbeat comes while the job runs: it would notice the loss, and the worker would write nothing
     node = start(watched.nodes, "node1", 1, {"FIRE_MISTAKE": mistake} | RARE_HEARTBEATS)
     node.ready()
-    job = world.submit(watched.user(), world.wanted("ms4000"))
-    wait_for(lambda: world.rows("SELECT 1 FROM job_events WHERE event = 'started'"), "the job to run")
+    job = world.submit(watched.user(), world.wanted("slow"))
+    wait_for(lambda: world.value(STARTED) == 1, "the job to run")
     world.lose(job)
+    watched.go_on()
     wait_for(lambda: not world.rows(MESSAGES), "the job to end")
     assert fire_checks.missed(world).keys() == kinds
     assert ('"stale"' in node.logs()) == (not kinds)
@@ -222,12 +233,28 @@ def test_a_worker_that_stands_still_in_a_transaction_is_cut_off_before_others_gi
     world, user = watched.world, watched.user()
     node = start(watched.nodes, "node1", 1, {"FIRE_MISTAKE": "none, but slow"})
     node.ready()
-    first = world.submit(user, world.wanted("ms1"))
-    wait_for(lambda: world.rows(STALLED), "a start that holds the user")
-    [child] = node.children()
-    child.suspend()
-    second = world.submit(user, world.wanted("ms1"))
-    child.resume()
+    with stalled_start(watched):
+        first = world.submit(user, world.wanted("ms1"))
+        wait_for(has_stalled(watched), "a start that holds the user")
+        [child] = node.children()
+        child.suspend()
+        second = world.submit(user, world.wanted("ms1"))
+        child.resume()
     for job in (first, second):
         watched.wait(job, "completed")
     assert fire_checks.missed(world) == {}
+
+
+@contextmanager
+def stalled_start(watched: System) -> Iterator[None]:
+    """Jobs that start in the block stand still between reading the tier and taking the slot, if the worker is slow."""
+    watched.nodes.stall.touch()
+    try:
+        yield
+    finally:
+        watched.nodes.stall.unlink(missing_ok=True)
+
+
+def has_stalled(watched: System) -> Callable[[], bool]:
+    """Whether one of them does."""
+    return watched.nodes.stall.with_name("stalled").exists

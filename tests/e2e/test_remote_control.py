@@ -1,5 +1,6 @@
 """Remote control of the service's own workers: an operator may not break what a job promises."""
 
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -15,8 +16,11 @@ ROOT = Path(__file__).parents[2]
 LEFT = "SELECT 1 FROM quota_reservations UNION ALL SELECT 1 FROM execution_slots UNION ALL SELECT 1 FROM kombu_message"
 
 
-def celery(system: System, *arguments: str) -> str:
-    command = [sys.executable, "-m", "celery", "-A", "tasks", *arguments]
+def celery(system: System, *arguments: str, nodes: int = 1) -> str:
+    """A command to so many nodes, which waits for all their answers."""
+    all_of_them = ",".join(f"node{number}@{socket.gethostname()}" for number in range(nodes))
+    command = [sys.executable, "-m", "celery", "-A", "tasks", arguments[0], "--timeout", "60", "-d", all_of_them]
+    command += arguments[1:]
     done = subprocess.run(
         command, cwd=ROOT, env=system.nodes.environment(), capture_output=True, text=True, timeout=240, check=False
     )
@@ -37,8 +41,8 @@ def test_revoking_a_job_cancels_it_whether_it_runs_or_waits(system: System, comm
     system.wait(running, "running")
     waiting = system.submit(user, "quick")
     system.wait(waiting, "waiting")
-    assert str(running) in celery(system, "inspect", "active")
-    celery(system, "control", *COMMANDS[command], str(waiting), str(running))
+    assert str(running) in celery(system, "inspect", "active", nodes=2)
+    celery(system, "control", *COMMANDS[command], str(waiting), str(running), nodes=2)
     for job_id in (running, waiting):
         wait_for(lambda job_id=job_id: system.job(job_id)["status"] == "cancelled", "the cancellation", seconds=60)
     assert system.world.rows(LEFT) == []

@@ -138,11 +138,13 @@ def test_the_whole_life_of_jobs_works_as_the_applications_role(system: System) -
     system.nodes.beat()
     for job_id in jobs:
         system.wait(job_id, "completed")
-    wait_for(lambda: system.world.value("SELECT count(*) FROM schedule_runs") == 4, "beat to send everything")
-    wait_for(lambda: system.world.value("SELECT count(*) FROM reconciliations") == 1, "maintenance to run")
+    sent = "SELECT count(DISTINCT name) FROM schedule_runs"  # every five minutes one is sent again
+    wait_for(lambda: system.world.value(sent) == 4, "beat to send everything")
+    wait_for(lambda: system.world.value("SELECT count(*) FROM reconciliations"), "maintenance to run")
+    node = ["--timeout", "60", "-d", f"node0@{socket.gethostname()}"]
     for arguments in (["control", "add_consumer", "extra"], ["inspect", "ping"], ["control", "enable_events"]):
         done = subprocess.run(
-            [sys.executable, "-m", "celery", "-A", "tasks", *arguments, "-d", f"node0@{socket.gethostname()}"],
+            [sys.executable, "-m", "celery", "-A", "tasks", arguments[0], *node, *arguments[1:]],
             cwd=ROOT, env=system.nodes.environment(), capture_output=True, text=True, timeout=240, check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stdout + done.stderr
@@ -311,3 +313,25 @@ def test_the_containers_script_makes_both_roles_and_divides_what_one_owned(
         owners = app.execute(text("SELECT DISTINCT tableowner FROM pg_tables WHERE schemaname = 'public'")).scalars()
         assert [owner.startswith("owner_") for owner in owners] == [True]
         assert refused(app, "DROP TABLE users")
+
+
+@pytest.mark.proof
+def test_the_owner_makes_the_directory_in_its_database_and_the_service_works_with_its_rows(
+    nodes: Nodes, owner_url: str, server: embedded.Server
+) -> None:
+    url = make_url(server.url).set(database=make_url(owner_url).database).render_as_string(hide_password=False)
+    env = nodes.environment(DATABASE_URL=url, DATABASE_OWNER_URL=owner_url, DIRECTORY_URL=url, CELLS=f"eu1={url}")
+    for said in ("the directory of cells was made", "schema at"):
+        argv = [sys.executable, "-m", "app.cli", "migrate"]
+        done = subprocess.run(argv, cwd=ROOT, env=env, capture_output=True, text=True)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert said in done.stdout
+    with raw_connection(url) as opened:
+        connection = opened.execution_options(isolation_level="AUTOCOMMIT")
+        digest = {"digest": b"x" * 32, "id": str(uuid4())}
+        row = "INSERT INTO directory.accounts (user_id, cell, address_digest) VALUES (:id, 'eu1', :digest)"
+        connection.execute(text(row), digest)
+        assert connection.execute(text("SELECT count(*) FROM directory.accounts")).scalar() == 1
+        connection.execute(text("DELETE FROM directory.accounts"))
+        for harm in ("TRUNCATE directory.accounts", "CREATE TABLE directory.mine ()", "DROP SCHEMA directory CASCADE"):
+            assert refused(connection, harm), harm

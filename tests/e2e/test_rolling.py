@@ -8,6 +8,7 @@ import os
 import random
 import socket
 import time
+from functools import partial
 from statistics import median, quantiles
 from uuid import UUID
 
@@ -41,12 +42,16 @@ def test_rolling_restarts_under_load_lose_nothing_and_charge_nobody(system: Syst
     workers = [_node(system) for _ in range(NODES)]
     jobs: list[UUID] = []
     seconds: list[float] = []
-    for restart in range(RESTARTS):
+
+    def is_at_work(lock: int) -> bool:
         while system.world.value("SELECT count(*) FROM kombu_message") < BACKLOG:
             jobs.append(_submit(system, dice.choice(users), len(jobs)))
+        return bool(system.world.value(LEASES.format(lock)))
+
+    for restart in range(RESTARTS):
         stopped = workers[restart % NODES]
         lock = _lock(system, stopped)
-        wait_for(lambda lock=lock: system.world.value(LEASES.format(lock)), "the node to be at work")
+        wait_for(partial(is_at_work, lock), "the node to be at work")
         time.sleep(dice.random())  # the moment of chance
         seconds.append(_stop(system, stopped, lock))
         workers[restart % NODES] = _node(system)

@@ -96,7 +96,7 @@ def test_remote_control_shows_no_secret_and_leaves_none_in_the_broadcast_rows(
 
 @pytest.mark.proof
 def test_events_of_a_job_show_no_secret(system: System, worker: LocalWorker) -> None:
-    celery(system, "control", "enable_events")
+    celery(system, "control", "--timeout", "60", "-d", f"node0@{socket.gethostname()}", "enable_events")
     dump = [sys.executable, "-m", "celery", "-A", "tasks", "events", "--dump"]
     log = system.nodes.folder / "events.log"
     with log.open("wb") as out:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager, suppress
+from itertools import product
 from pathlib import Path
 
 import psycopg2
@@ -20,8 +22,9 @@ from tests.web.serving import ask, serving
 
 #: A server that stands still is given up after this and four seconds.
 STATEMENT = {"STATEMENT_TIMEOUT": "2s"}
-#: Requests for the silent cell, and how many begin in a second: with five seconds for each, all threads would wait.
-REQUESTS, RATE = 240, 16.0
+#: Requests for the silent cell, and how many begin in a second: with five seconds for each, all threads would wait.  At
+#: the higher rate they would do so before a second has passed since the last answer.
+REQUESTS, RATES = 240, (16.0, 100.0)
 #: Far below what they would wait for: 240 requests of five seconds in 32 threads.
 SOON = 10.0
 NOBODY = {"Authorization": "Bearer fl_nobody"}
@@ -72,8 +75,14 @@ class Line:
             target.shutdown(socket.SHUT_WR)
 
 
+#: How a cell falls silent, and how many requests a second it gets; two of the four unless CELL_PLACES=all.
+KINDS = list(product((Line.vanish, Line.freeze), RATES))
+if os.environ.get("CELL_PLACES") != "all":
+    KINDS = [(Line.vanish, max(RATES)), (Line.freeze, min(RATES))]
+
+
 @contextmanager
-def two_cells(folder: Path) -> Iterator[tuple[Operator, Line]]:
+def two_cells(folder: Path, silent: str = "eu2") -> Iterator[tuple[Operator, Line]]:
     with ExitStack() as stack:
         server = PostgresServer()
         stack.callback(server.remove)
@@ -83,20 +92,21 @@ def two_cells(folder: Path) -> Iterator[tuple[Operator, Line]]:
             connection.cursor().execute("CREATE DATABASE eu2")
         line = Line(server.port)
         stack.callback(line.close)
-        there = server.url("eu2").replace(f":{server.port}/", f":{line.port}/")
-        yield Operator(folder, {"eu1": server.url(), "eu2": there}), line
+        cells = {"eu1": server.url(), "eu2": server.url("eu2")}
+        cells[silent] = cells[silent].replace(f":{server.port}/", f":{line.port}/")
+        yield Operator(folder, cells), line
 
 
-def timed(port: int, headers: dict[str, str]) -> tuple[int, float]:
+def timed(port: int, headers: dict[str, str], method: str = "GET", path: str = "/api/v1/me") -> tuple[int, float]:
     began = time.monotonic()
-    status, _ = ask(port, "GET", "/api/v1/me", **headers)
+    status, _ = ask(port, method, path, **headers)
     return status, time.monotonic() - began
 
 
 @pytest.mark.proof
-@pytest.mark.parametrize("fall_silent", [Line.vanish, Line.freeze])
+@pytest.mark.parametrize(("fall_silent", "rate"), KINDS)
 def test_a_host_that_falls_silent_leaves_the_others_their_threads(
-    tmp_path: Path, fall_silent: Callable[[Line], None]
+    tmp_path: Path, fall_silent: Callable[[Line], None], rate: float
 ) -> None:
     with two_cells(tmp_path) as (operator, line):
         for cell in operator.cells:
@@ -113,7 +123,7 @@ def test_a_host_that_falls_silent_leaves_the_others_their_threads(
                     silent.append(pool.submit(timed, port, there if len(silent) % 3 else NOBODY))
                     if len(silent) % 8 == 0:
                         answers.append(timed(port, here))
-                    time.sleep(max(0.0, begun + len(silent) / RATE - time.monotonic()))  # the load's own pace
+                    time.sleep(max(0.0, begun + len(silent) / rate - time.monotonic()))  # the load's own pace
                 new = timed(port, unknown)
                 refused = [one.result() for one in silent]
         assert {status for status, _ in answers} == {200}
@@ -124,3 +134,35 @@ def test_a_host_that_falls_silent_leaves_the_others_their_threads(
         print(
             f"\nothers: median {seconds[len(seconds) // 2]:.3f} s, longest {seconds[-1]:.3f} s; a new key {new[1]:.3f} s"
         )
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize(("fall_silent", "rate"), KINDS)
+def test_a_cell_with_the_directory_that_falls_silent_leaves_the_others_their_threads(
+    tmp_path: Path, fall_silent: Callable[[Line], None], rate: float
+) -> None:
+    """The web's own cell, and the first one of `CELLS`: its accounts, unknown keys, and files that do not exist."""
+    with two_cells(tmp_path, silent="eu1") as (operator, line):
+        for cell in operator.cells:
+            operator.run(cell, "migrate")
+        there, here = (operator.token(cell, f"{cell}@example.org") for cell in operator.cells)
+        with serving(operator.cells["eu1"], tmp_path, **operator.settings, **STATEMENT) as port:
+            assert [timed(port, who)[0] for who in (there, here)] == [200, 200]
+            fall_silent(line)
+            with ThreadPoolExecutor(REQUESTS) as pool:
+                begun, refused, missing, answers = time.monotonic(), [], [], []
+                for number in range(REQUESTS):
+                    if number % 4 < 2:
+                        refused.append(pool.submit(timed, port, there))
+                    elif number % 4 == 2:
+                        refused.append(pool.submit(timed, port, NOBODY, "POST", "/api/v1/analyses"))
+                    else:
+                        missing.append(pool.submit(timed, port, {}, "GET", "/static/nothing.css"))
+                    if number % 8 == 0:
+                        answers.append(timed(port, here))
+                    time.sleep(max(0.0, begun + number / rate - time.monotonic()))  # the load's own pace
+                found = [{one.result()[0] for one in some} for some in (refused, missing)]
+        assert {status for status, _ in answers} == {200}
+        assert found == [{503}, {404}]
+        assert max(seconds for _, seconds in answers) < SOON, sorted(seconds for _, seconds in answers)
+        print(f"\nothers: longest {max(seconds for _, seconds in answers):.3f} s")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -94,15 +95,16 @@ def test_while_a_synchronous_standby_is_away_reads_are_answered_and_writes_wait_
     with Service.on(pair.url, tmp_path, repository) as service, service.traffic() as client:
         [job] = wait_for(lambda: service.bills().keys() & {one.job_id for one in client.accepted[:1]}, "a result")
         pair.standby.stop()
+        stopped = time.monotonic()
         wait_for(lambda: query(pair.primary, WAITING), "a commit to wait")
-        accepted = len(client.accepted)
         with httpx.Client(headers={"Authorization": f"Bearer {service.token}"}, timeout=60, trust_env=False) as reader:
             for _ in range(3):
                 found = {path: reader.get(service.web.url + path.format(job=job)).status_code for path in READS}
                 assert found == dict.fromkeys(READS, 200)
             # a commit that has waited for two seconds says so
             wait_for(lambda: not reader.get(f"{service.web.url}/readyz").json()["writes"], "the web to know it")
-        assert len(client.accepted) == accepted
+        assert client.sent_since(stopped) == []
+        accepted = len(client.accepted)
         pair.standby.follow()
         wait_for(lambda: len(client.accepted) >= accepted + 3, "jobs to be accepted")
         client.end()

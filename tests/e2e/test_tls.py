@@ -26,7 +26,7 @@ pytestmark = [
 ]
 
 SETTINGS, HOSTS, PARAMETERS, SHOWN = blocks(PAGE, "TLS")
-FOLDER, AUTHORITY = "/etc/postgresql", "/etc/fairlane/postgresql-ca.pem"
+FOLDER, AUTHORITY = "/etc/postgresql", "/etc/ssl/certs/fairlane-postgresql.pem"
 #: By what the sessions call themselves: those of beat as those of workers, the broker's as the last one.
 PROGRAMS = {"fairlane web", "fairlane worker", "durable-broker"}
 

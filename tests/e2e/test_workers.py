@@ -215,13 +215,17 @@ def limit_connections(system: System, name: str, most: int) -> None:
 def _git_and_parsers(pid: int) -> list[psutil.Process]:
     """What the jobs of a worker started: below its pool's launchers, which stay for the next job."""
     below = [process for child in psutil.Process(pid).children() for process in child.children(recursive=True)]
-    return [process for process in below if process.status() != psutil.STATUS_ZOMBIE and not _is_launcher(process)]
+    return [process for process in below if _is_at_work(process)]
 
 
-def _is_launcher(process: psutil.Process) -> bool:
-    """A parser has the same command line, and a launcher above it."""
-    parent = process.parent()
-    return BEGIN in process.cmdline() and (parent is None or BEGIN not in parent.cmdline())
+def _is_at_work(process: psutil.Process) -> bool:
+    """Whether it lives and is no launcher: a parser has the same command line, and a launcher above it."""
+    try:
+        parent = process.parent()
+        is_launcher = BEGIN in process.cmdline() and (parent is None or BEGIN not in parent.cmdline())
+        return process.status() != psutil.STATUS_ZOMBIE and not is_launcher
+    except psutil.NoSuchProcess:  # it has ended meanwhile, or is a zombie
+        return False
 
 
 @pytest.mark.proof

@@ -16,15 +16,12 @@ from app.domain.plans import Tier
 from app.services.accounts import accounts, sessions, tokens
 from tests.e2e.conftest import System
 from tests.e2e.webs import Web
+from tests.web.browser import PATIENCE
 
-#: Milliseconds; how fast the machine is does not matter here.
-PATIENCE = 60_000
 DESKTOP = {"width": 1280, "height": 900}
 JOB_PAGE = re.compile(r"/analyses/[0-9a-f-]{36}$")
 #: Chromium reports each answer of 400 and above as an error of the page; a refusal is what some journeys are about.
 REFUSED = "Failed to load resource: the server responded with a status of 4"
-
-expect.set_options(timeout=PATIENCE)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import json
 import socket
 import sys
 import urllib.request
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +16,17 @@ from tests.nodes import ROOT, LocalProcess, Nodes
 
 
 class Web:
-    """gunicorn on a free port.  code: the folder of the release."""
+    """gunicorn on a free port.  code: the folder of the release; options: of gunicorn."""
 
-    def __init__(self, nodes: Nodes, folder: Path, token: str, *, code: Path = ROOT, **env: str) -> None:
+    def __init__(
+        self, nodes: Nodes, folder: Path, token: str, *, code: Path = ROOT, options: Sequence[str] = (), **env: str
+    ) -> None:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.url = f"http://127.0.0.1:{free.getsockname()[1]}"
         name = f"web{len(nodes.others)}"
         argv = [sys.executable, "-m", "gunicorn", "-b", self.url.removeprefix("http://")]
-        argv += ["-c", "python:app.server.config"]
+        argv += ["-c", "python:app.server.config", *options]
         self.process = LocalProcess(name, argv, nodes.environment(**env), folder / f"{name}.log", code)
         self.token = token
         nodes.others.append(self.process)

@@ -21,6 +21,7 @@ from app.errors import Problem
 from app.services.analyses.submission import Wanted
 from app.services.analyses.submit import submit
 from app.services.policy import Policy
+from app.store.core import connections
 from app.store.core.connections import make_engine
 from app.store.core.database_errors import code_of
 from app.store.core.unit_of_work import UnitOfWork
@@ -60,6 +61,7 @@ _gate: Any = None
 
 def _arm(barrier: Any) -> None:
     global _gate  # noqa: PLW0603 - how a pool hands a barrier to its processes
+    connections.LIMITS["idle_in_transaction_session_timeout"] = "55s"  # as `patience` in the tests' own process
     _gate = barrier
 
 

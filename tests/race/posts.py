@@ -13,6 +13,7 @@ from flask.testing import FlaskClient
 from service_harness.application import POLICY, SETTINGS, resolve
 
 from app.adapters.publishing import publisher
+from app.store.core import connections
 from app.store.core.connections import make_engine
 from app.store.core.unit_of_work import UnitOfWork
 from app.web import create_app
@@ -49,6 +50,7 @@ _together: Any = None
 
 def _arm(barrier: Any) -> None:
     global _together  # noqa: PLW0603 - how a pool hands a barrier to its processes
+    connections.LIMITS["idle_in_transaction_session_timeout"] = "55s"  # as `patience` in the tests' own process
     _together = barrier
 
 

@@ -50,10 +50,10 @@ LOCKS: dict[str, Lock] = {
 }
 
 
-def refer(world: World, user: UUID) -> None:
-    """As a sign-in does."""
+def refer(world: World, user: UUID, patience: str = "60s") -> None:
+    """Insert a session of the user, as a sign-in does.  patience: how long it waits for a lock."""
     with UnitOfWork(world.uow.engine).begin() as tx:
-        tx.run(text("SET LOCAL lock_timeout = '2s'"))
+        tx.run(text("SELECT set_config('lock_timeout', :patience, true)"), patience=patience)
         tx.run(REFER, hash=user.bytes, user_id=user)
 
 
@@ -62,7 +62,7 @@ def test_a_row_that_refers_to_a_user_waits_for_no_step_of_their_jobs(world: Worl
     user = world.user()
     with world.uow.begin() as tx:
         assert LOCKS[step](world, tx, user)
-        refer(world, user)
+        refer(world, user, patience="2s")
     assert world.value("SELECT count(*) FROM sessions") == 1
 
 

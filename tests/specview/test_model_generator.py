@@ -124,7 +124,7 @@ def test_closing_leaves_the_calls_and_the_gate_at_once() -> None:
         return good(call) if call.number == 0 else answers.Raw(hang=True)
 
     with ModelDouble.serving(behave) as double:
-        run = generator(double, gate=gate, seconds=60, parallel=2)
+        run = generator(double, gate=gate, parallel=2)
         going = run.phrase([part(*subjects(300))], "en")
         next(going)
         wait_for(lambda: len(double.calls) > 1, "a call that hangs")  # there is somebody to leave
@@ -236,7 +236,7 @@ def test_a_refused_key_ends_the_asking_for_the_whole_run() -> None:
 @pytest.mark.parametrize(("behaviour", "tries"), [(answers.garbage, 3), (answers.status(400), 2)])
 def test_a_model_of_no_use_is_not_asked_for_the_whole_run(behaviour, tries: int) -> None:
     with ModelDouble.serving(behaviour) as double:
-        run = generator(double, parallel=1, seconds=60)  # a time-out would be one more call
+        run = generator(double, parallel=1)
         found = phrased(run.phrase([part(*subjects(1500))], "en"))
     assert {fell for _, fell in found.values()} == {True}
     assert run.meter.given_up in {Fault.BAD_ANSWER, Fault.BAD_REQUEST}

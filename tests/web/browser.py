@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT
 from flask import Flask
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 from werkzeug.serving import make_server
 
 #: The shell renders as the browser does, and takes a fifth less of the processor: it has no windows.
@@ -28,6 +28,9 @@ ALSO = (
 )  # fmt: skip
 #: Of texts that are painted alike, so many are shown to the rule about contrast; a page with fewer texts is shown whole.
 MOST, FEW = 6, 150
+#: Milliseconds that a page has for what is expected of it: a busy machine is no failure.
+PATIENCE = 100_000
+expect.set_options(timeout=PATIENCE)
 OPTIONS = {"resultTypes": ["violations"], "rules": {rule: {"enabled": True} for rule in ALSO}}
 
 

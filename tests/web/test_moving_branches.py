@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, cast
 
 import pytest
@@ -14,6 +15,8 @@ from testlist_harness.repositories import git
 from app.domain.repositories import Repository
 from app.services.analyses import judge, submit
 from app.services.analyses.submission import Wanted
+from app.store.accounts.users import Account
+from app.store.operations import retention
 from app.store.repositories.branch_commits import FOUND
 from tasks import wiring
 from tasks.analysis import look_of
@@ -30,6 +33,19 @@ OTHERS = """
           FROM analyses a, generate_series(1, :n) n RETURNING codebase_id, commit_sha)
     INSERT INTO branch_commits (codebase_id, commit_sha, is_member, seen_at)
     SELECT codebase_id, commit_sha, false, now() FROM made WHERE :are_known"""
+
+
+def looked_for(place: Place, user: Account) -> str:
+    """A commit of another branch, which was submitted again after its result, so that a look was asked for."""
+    place.commit(1)
+    place.ask(user)
+    place.checkout("feature", start="main")
+    side = place.commit(2, branch="feature")
+    place.checkout("main")
+    for _ in range(2):
+        place.ask(user, commit=side)
+    assert len(place.looks()) == 1
+    return side
 
 
 @pytest.mark.parametrize("named", few(1, ["HEAD", "its id", "main", "refs/heads/main"]))
@@ -112,14 +128,7 @@ def test_of_a_repository_one_look_waits_and_they_are_a_minute_apart(place: Place
 
 def test_what_is_submitted_while_a_worker_looks_gets_a_look_of_its_own(place: Place) -> None:
     user = place.web.user()
-    place.commit(1)
-    place.ask(user)
-    place.checkout("feature", start="main")
-    side = place.commit(2, branch="feature")
-    place.checkout("main")
-    place.ask(user, commit=side)
-    place.ask(user, commit=side)
-    assert len(place.looks()) == 1
+    side = looked_for(place, user)
     kit = wiring.WorkerWiring(place.settings, place.web.uow, cast("Any", None), POLICY)
 
     def slow(repository: Repository) -> judge.LookAtBranch:
@@ -141,6 +150,18 @@ def test_what_is_submitted_while_a_worker_looks_gets_a_look_of_its_own(place: Pl
         tx.run(text("DELETE FROM kombu_message WHERE id = (SELECT min(id) FROM kombu_message)"))
     place.look()
     assert place.shown() == ("2", 2, [2, 1])
+
+
+def test_a_look_that_comes_after_its_results_were_pruned_notes_nothing_that_stays(place: Place) -> None:
+    looked_for(place, place.web.user())
+    later = place.web.uow.now() + timedelta(days=1000)
+    for prune in (retention.expire_history, partial(retention.drop_jobs, days=1)):
+        with place.web.uow.begin() as tx:
+            assert prune(tx, None, 100, now=later).rows > 0
+    place.look()
+    with place.web.uow.begin() as tx:
+        for table, rows in (("codebases", 1), ("analyses", 0), ("branch_commits", 0)):
+            assert tx.run(text(f"SELECT count(*) FROM {table}")).scalar_one() == rows, table
 
 
 @pytest.mark.proof

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
-from celery import Celery
-from service_harness.application import POLICY, SETTINGS, Web, resolve, without_csrf
+from service_harness.application import Web, without_csrf
 from service_harness.inventories import a_test, file
 from sqlalchemy import text
 
-from app.adapters.publishing import publisher
-from app.store.core.connections import make_engine
 from app.store.core.unit_of_work import UnitOfWork
-from app.web import create_app
-from app.web.core.wiring import WebWiring
 from app.web.limits.read_costs import EXPORTS_OF_CLIENT, READS, Reads
 from tests.web.serving import ask, serving
 
@@ -160,25 +155,17 @@ def test_all_processes_of_the_web_together_grant_the_documented_reads(
     assert min(limit, asked) <= answers[200] <= limit + refilled + 1
 
 
-@pytest.fixture
-def hasty(database_url: str, uow: UnitOfWork) -> Iterator[Web]:
-    """The application on connections that end a statement after a fifth of a second."""
-    engine = make_engine(database_url, pool_size=2, statement_seconds=0.2)
-    uow = UnitOfWork(engine, publisher(Celery("tests", set_as_current=False, broker="memory://")))
-    yield Web(create_app(WebWiring(SETTINGS, uow, POLICY, resolve, "a secret of this test")), uow)
-    engine.dispose()
-
-
-def test_a_statement_that_takes_too_long_is_a_problem(hasty: Web, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_statement_that_takes_too_long_is_a_problem(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
     def slow(uow: UnitOfWork, *_: Any, **__: Any) -> None:
         with uow.begin() as tx:
+            tx.run(text("SET LOCAL statement_timeout = '50ms'"))
             tx.run(text("SELECT pg_sleep(60)"))
 
     monkeypatch.setattr("app.services.jobs.read_jobs.job", slow)
-    refused = hasty.client.get(f"/api/v1/analyses/{SOMEBODY}")
+    refused = web.client.get(f"/api/v1/analyses/{SOMEBODY}")
     assert (refused.status_code, refused.json["type"]) == (503, "/problems/timed-out")
     assert int(refused.headers["Retry-After"]) > 0
-    assert hasty.client.get("/readyz").status_code == 200
+    assert web.client.get("/readyz").status_code == 200
 
 
 def test_the_document_is_made_once(make_own_web: Callable[..., Web], monkeypatch: pytest.MonkeyPatch) -> None:

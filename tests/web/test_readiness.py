@@ -1,5 +1,6 @@
-"""`/readyz` of a database that answers questions and takes no writes."""
+"""`/readyz` of a database that answers questions and takes no writes, and `/healthz` of one that says nothing."""
 
+import asyncio
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -7,9 +8,12 @@ from service_harness.application import Web
 from sqlalchemy import text
 
 from app import embedded
+from app.server import bridge
+from app.server.bridge import Bridge
 from app.services.operations import readiness
 from app.version import VERSION
 from tests.conftest import raw_connection
+from tests.web.test_bridge import Application, fill, play, sent
 
 Refuse = Callable[[str], None]
 
@@ -72,3 +76,14 @@ def test_a_schema_that_has_left_this_release_behind_is_told_by_versions(web: Web
     answer = web.client.get("/readyz")
     told = f"this release {VERSION} is too old for the schema of 99.1.0; the oldest that works is 99.0.0"
     assert (answer.status_code, answer.json["checks"]["migrations"]) == (503, told)
+
+
+def test_health_does_not_wait_behind_a_database_for_which_readiness_waits() -> None:
+    async def scene(server: Bridge, app: Application) -> None:
+        begun = await fill(server, app, ("GET", bridge.READY_PATH), bridge.HEALTH_THREADS[bridge.READY_PATH])
+        health = sent(("GET", "/healthz"), "192.0.2.1").begin(server)
+        await asyncio.to_thread(app.busy.acquire)  # it has a thread
+        app.may.set()
+        assert {status for status, _ in await asyncio.gather(health, *begun)} == {200}
+
+    play(scene)

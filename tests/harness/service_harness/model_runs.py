@@ -55,7 +55,7 @@ class Time:
 
 
 def generator(
-    double: ModelDouble | str, *, gate: Gate | None = None, seconds: float = 5, parallel: int = 4, time: Time | None = None,
+    double: ModelDouble | str, *, gate: Gate | None = None, seconds: float = 60, parallel: int = 4, time: Time | None = None,
     most_tokens: int | None = None, key: str | None = KEY,
 ) -> ModelGenerator:  # fmt: skip
     url = double if isinstance(double, str) else double.url

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from durable_harness.waiting import wait_for
 from service_harness.objects import MemoryObjects
+from sqlalchemy import text
 
 from app.adapters.object_folder import ObjectFolder
 from app.adapters.verified_objects import VerifiedObjects
@@ -224,6 +225,13 @@ def test_facts_in_objects_live_as_long_as_rows_do(world: World) -> None:
     assert pruned(world, objects, days=31, dry_run=True).facts == len(MANY)
     done = pruned(world, objects, days=31)
     assert (done.facts, done.objects, objects.contents, count(world, "stored_objects")) == (len(MANY), 1, {}, 0)
+
+
+def test_a_store_that_takes_its_time_ends_no_transaction(world: World) -> None:
+    known(world, MemoryObjects()).store(MANY)
+    with world.uow.begin() as tx:
+        stored_objects.drop(tx, None, 100, before=NOW)
+        assert tx.run(text("SELECT current_setting('idle_in_transaction_session_timeout')")).scalar_one() == "1min"
 
 
 def test_while_the_store_is_away_nothing_is_collected(world: World) -> None:

@@ -9,6 +9,8 @@ import pytest
 
 from app.services.jobs import read_jobs
 from app.services.operations.audit import BROKEN, HOLDS, UNKNOWN, audit
+from app.store.core.connections import make_engine
+from app.store.core.unit_of_work import UnitOfWork
 from app.store.operations.invariants import ALL
 from app.store.operations.invariants.invariant import Invariant
 from tests.conftest import NOW, World
@@ -273,6 +275,11 @@ def test_an_invariant_that_takes_too_long_is_not_taken_for_one_that_holds(world:
     )
     [finding] = audit(world.uow, within=timedelta(milliseconds=50), invariants=[endless])
     assert (finding.status, finding.rows) == (UNKNOWN, [])
+    engine = make_engine(world.uow.engine.url.render_as_string(hide_password=False), statement_seconds=5)
+    [finding] = audit(UnitOfWork(engine), within=timedelta(minutes=10), invariants=[endless])
+    engine.dispose()
+    assert finding.status == UNKNOWN
+    assert finding.seconds < 60
 
 
 def test_the_audit_cannot_write(world: World) -> None:

@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
+from uuid import uuid4
 
 import psycopg2
 import pytest
@@ -19,7 +20,8 @@ from app import embedded
 from app.cli import main
 from app.cli.refusals import sentence
 from app.migrate import migrate
-from tests.conftest import raw_connection
+from app.services.accounts import tokens
+from tests.conftest import NOW, World, raw_connection
 from tests.contract.conftest import ROOT
 from tests.databases import run_sql
 from tests.tiers import few, proofs
@@ -142,6 +144,14 @@ def test_a_bad_setting_is_one_line_of_any_program(tmp_path: Path, program: list[
 def test_an_error_of_our_own_is_no_refusal() -> None:
     assert sentence(ValueError("x")) is None
     assert sentence(IntegrityError("x", {}, psycopg2.errors.UniqueViolation("x"))) is None
+
+
+def test_an_account_that_is_gone_meanwhile_is_one_line(world: World) -> None:
+    with pytest.raises(IntegrityError) as refused:
+        tokens.add_token(world.uow, uuid4(), now=NOW)
+    assert (
+        sentence(refused.value) == "the account is not in this database any more: it was deleted or has moved meanwhile"
+    )
 
 
 @pytest.mark.proof
