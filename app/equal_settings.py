@@ -20,9 +20,10 @@ MAY_DIFFER = frozenset({
     "fairlane_home", "local_repos_root", "trusted_hosts",
     "trust_proxy", "analyzer_queue_priority_workers", "analyzer_queue_default_workers",
     "analyzer_queue_scheduled_workers", "specgen_queue_priority_workers", "specgen_queue_default_workers",
-    "specgen_queue_scheduled_workers", "maintenance_queue_workers", "queue_lending", "queue_lending_floor",
-    "llm_parallel", "git_timeout", "sandbox", "shutdown_grace", "lookup_timeout", "heavy_reads", "statement_timeout",
-    "web_concurrency", "web_drain", "metrics_token", "log_format", "access_log", "fairlane_url", "fairlane_token",
+    "specgen_queue_scheduled_workers", "maintenance_queue_workers", "job_memory_mb", "queue_lending",
+    "queue_lending_floor", "llm_parallel", "git_timeout", "sandbox", "shutdown_grace", "lookup_timeout", "heavy_reads",
+    "statement_timeout", "web_concurrency", "web_drain", "metrics_token", "log_format", "access_log",
+    "fairlane_url", "fairlane_token",
 })  # fmt: skip
 #: Without a value these have another meaning than with one, so that is compared as well.
 MAY_BE_UNSET = tuple(f"fairness_{tier}_limit" for tier in ("free", "pro", "pro_plus", "enterprise"))

@@ -101,6 +101,7 @@ class Settings(BaseModel):
     heartbeat_seconds: Annotated[Seconds, Field(ge=0.2, le=600)] = 3
     analysis_time_limit: Patience = timedelta(minutes=20)
     spec_time_limit: Patience = timedelta(minutes=90)
+    job_memory_mb: Annotated[int, Field(ge=256, le=1_000_000)] = 2048  # of one process of a worker
     llm_base_url: WebAddress | None = None  # such as https://api.example.org/v1; none: the built-in generator alone
     llm_api_key: Bearer | None = None  # none: for models that need no key
     llm_model: Annotated[str, Field(min_length=1, max_length=200)] | None = None

@@ -1,4 +1,6 @@
-"""The service's own worker, but for repositories called `slow`: it fetches them, and then waits to be let go on.
+"""The service's own worker, but for repositories called `slow` and `huge`.
+
+A slow one it fetches, and then waits to be let go on; for a huge one it allocates 1 GiB.
 
 celery -A tests.e2e.stalling_worker worker -Q analysis_default.  So a job is under way for as long as a test wants, where
 a repository that is large enough would take the processor from the other tests.
@@ -18,24 +20,26 @@ from app.domain.repositories import Repository
 from app.services.analyses.analyse import Taken
 from tasks.celery import app
 
-SLOW = "slow"
+SLOW, HUGE = "slow", "huge"
 #: They go on when this file is there.
 GO_ON = Path(os.environ["GO_ON"])
 
 take, inventory = tasks.analysis.take, tasks.analysis.inventory
-stalls = False  # a child has one job at a time
+now = ""  # the repository: a child has one job at a time
 
 
 def remembered(kit: Any, repository: Repository, *given: Any) -> Taken:
-    global stalls  # noqa: PLW0603
-    stalls = repository.name == SLOW
+    global now  # noqa: PLW0603
+    now = repository.name
     return take(kit, repository, *given)
 
 
 def stalled(repo: Any, *, checkpoint: Any, **options: Any) -> Inventory:
-    while stalls and not GO_ON.exists():
+    names = [bytes(2**20) for _ in range(1024)] if now == HUGE else []
+    while now == SLOW and not GO_ON.exists():
         checkpoint("parsing", 0, 1)  # raises when the job has to stop
         time.sleep(0.05)
+    del names
     return inventory(repo, checkpoint=checkpoint, **options)
 
 

@@ -106,6 +106,18 @@ def test_a_running_job_stops_within_seconds_when_it_is_cancelled_and_leaves_noth
     assert not list((tmp_path / "home" / "work").glob("fairlane-git-*"))
 
 
+def test_a_job_that_needs_more_memory_than_a_process_may_have_fails_alone(system: System) -> None:
+    user = system.user()
+    job_id = system.submit(user, "huge")
+    worker = system.stalling_worker(JOB_MEMORY_MB="512")
+    system.wait(job_id, "retrying")
+    processes = psutil.Process(worker.container.pid).children()
+    last = read_jobs.timeline(system.world.uow, job_id, None)[-1]
+    assert (last.event, last.facts["code"]) == ("retrying", "out_of_memory")
+    system.wait(system.submit(user, "shop"), "completed")
+    assert psutil.Process(worker.container.pid).children() == processes  # none was lost
+
+
 @pytest.mark.proof
 def test_a_worker_killed_in_the_middle_of_a_job_costs_nothing_and_the_job_runs_elsewhere(system: System) -> None:
     job_id = system.submit(system.user(), "slow")
