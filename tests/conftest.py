@@ -39,7 +39,7 @@ from app.store.core import connections
 from app.store.core.session import Session
 from app.store.core.unit_of_work import JobMessage, UnitOfWork
 from app.store.jobs.idempotency import Stored
-from tests.databases import Databases, template
+from tests.databases import PATIENT, Databases, template
 from tests.nodes import Nodes
 from tests.skips import pytest_make_collect_report, pytest_runtest_makereport  # noqa: F401  hooks
 from tests.tiers import pytest_collection, pytest_collection_modifyitems  # noqa: F401  hooks
@@ -50,9 +50,10 @@ A_FILE = FileRow("tests/test_a.py", "a" * 40, "pytest", [{"name": "test_a", "lin
 
 @pytest.fixture(scope="session", autouse=True)
 def patience() -> Iterator[None]:
-    """A busy machine may stop a test in a transaction for longer than the service lets a client stop."""
+    """A busy machine may stop a test in a transaction, or with a lock, for longer than the service lets a client."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(connections.LIMITS, "idle_in_transaction_session_timeout", "55s")
+        for name, limit in PATIENT.items():
+            patch.setitem(connections.LIMITS, name, limit)
         yield
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
@@ -10,6 +11,8 @@ from typing import Any
 from uuid import uuid4
 
 from durable_harness.emptied import Emptied, session
+from durable_harness.waiting import PATIENCE_SECONDS
+from psycopg2 import errors
 from sqlalchemy import Engine, create_engine, event, pool
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.pool import QueuePool
@@ -52,6 +55,9 @@ UNVACUUMED = """
             EXECUTE format('ALTER TABLE %s SET (autovacuum_enabled = false)', one);
         END LOOP;
     END $$"""
+
+#: Limits of the service's sessions that nobody reaches on a busy machine.
+PATIENT = {"idle_in_transaction_session_timeout": "55s", "lock_timeout": "58s"}
 
 #: On a busy machine a connection may take longer than the service waits by itself.
 CONNECT_SECONDS = "60"
@@ -178,6 +184,7 @@ def template(server: embedded.Server) -> str:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not run_sql(server.admin_url, f"SELECT 1 FROM pg_database WHERE datname = '{TEMPLATE}'"):
             owner = make_url(server.url).username
+            run_sql(server.admin_url, "DROP DATABASE IF EXISTS making WITH (FORCE)")  # of one that failed
             run_sql(server.admin_url, f"CREATE DATABASE making OWNER {owner}")
             engine = create_engine(make_url(server.url).set(database="making"), poolclass=pool.NullPool)
             migrate(engine)
@@ -194,10 +201,19 @@ def filled(url: str | URL) -> list[str]:
 
 
 def run_sql(url: str | URL, statement: str) -> list[tuple[object, ...]]:
-    """What one statement gives, in a session and transaction of its own."""
-    with session(_plain(url)) as cursor:
-        cursor.execute(statement)
-        return cursor.fetchall() if cursor.description else []
+    """What one statement gives, in a session and transaction of its own.
+
+    It is repeated while its database is in use: PostgreSQL waits only 5 s for sessions that are ending.
+    """
+    ends = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        try:
+            with session(_plain(url)) as cursor:
+                cursor.execute(statement)
+                return cursor.fetchall() if cursor.description else []
+        except errors.ObjectInUse:
+            if time.monotonic() > ends:
+                raise
 
 
 def _plain(url: str | URL) -> str:

@@ -51,6 +51,14 @@ class _Cluster:
     patience: float
 
 
+@dataclass(frozen=True, slots=True)
+class _Reached:
+    """A server that answers."""
+
+    access: Access
+    is_durable: bool
+
+
 def ensure(home: Path, *, durable: bool = True, patience: float = START_SECONDS) -> Server:
     """Make sure that the home's server answers, and return its address; safe to call from many processes at once.
 
@@ -150,9 +158,9 @@ def _running(cluster: _Cluster, access: Access | None) -> Access | None:
     """Connect to the running server, or make sure that none runs."""
     if postmaster.find(cluster.data) is None:
         return None
-    reached = access and _wait(cluster, access, None)
-    if reached and (postmaster.is_durable(reached.admin_url()) or not cluster.durable):
-        return reached
+    reached = _wait(cluster, access, None) if access else None
+    if reached and (reached.is_durable or not cluster.durable):
+        return reached.access
     postmaster.stop(cluster.data)  # its passwords are lost, or it is a test's server without durability
     return None
 
@@ -168,7 +176,7 @@ def _start(cluster: _Cluster, access: Access | None) -> Access:
         port = postmaster.free_port(access.port)
         child = postmaster.spawn(cluster.data, cluster.programs, account, port=port, durable=cluster.durable)
         if (reached := _wait(cluster, access, child)) is not None:
-            return reached
+            return reached.access
         why = postmaster.complaints(cluster.data, since=since)
         if time.monotonic() > deadline or not any(reason in why for reason in TRANSIENT):
             file = postmaster.log_file(cluster.data)
@@ -188,7 +196,7 @@ def _data(cluster: _Cluster, account: HostAccount, access: Access | None) -> Acc
     return access or cluster_data.renew(cluster.data, cluster.programs, account, port=postmaster.free_port())
 
 
-def _wait(cluster: _Cluster, access: Access, child: subprocess.Popen[bytes] | None) -> Access | None:
+def _wait(cluster: _Cluster, access: Access, child: subprocess.Popen[bytes] | None) -> _Reached | None:
     """Wait until the server accepts a connection; None if it ended.  Raises: EmbeddedUnavailable if it hangs."""
     deadline, said = time.monotonic() + cluster.patience, "it does not listen"
     while time.monotonic() < deadline:
@@ -198,11 +206,11 @@ def _wait(cluster: _Cluster, access: Access, child: subprocess.Popen[bytes] | No
             return None
         if server is not None and server.port is not None:
             try:
-                postmaster.is_durable(replace(access, port=server.port).admin_url())
+                is_durable = postmaster.is_durable(replace(access, port=server.port).admin_url())
             except psycopg2.OperationalError as error:
                 said = _explained(cluster, error)
             else:
-                return cluster_data.moved(cluster.data, access, server.port)
+                return _Reached(cluster_data.moved(cluster.data, access, server.port), is_durable)
         time.sleep(postmaster.POLL_SECONDS)
     raise EmbeddedUnavailable(f"the server of {cluster.data} does not answer within {cluster.patience:.0f} s: {said}")
 

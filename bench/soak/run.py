@@ -146,6 +146,8 @@ class Soak:
         time.sleep(part / 2)
         begun, before = time.monotonic(), len(load.times)
         time.sleep(part)
+        while len(load.times) < before + 10:  # a rate of nothing is none
+            time.sleep(0.1)  # a pause between two looks
         found = (len(load.times) - before) / (time.monotonic() - begun)
         load.end()
         if load.faults:

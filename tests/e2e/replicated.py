@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+import pytest
 from durable_harness.postgres import PostgresServer
 from durable_harness.standby import query
 from durable_harness.waiting import wait_for
@@ -59,7 +60,12 @@ class Replicated:
     @contextmanager
     def streaming(cls, **settings: str) -> Iterator[Replicated]:
         """A migrated pair.  settings: of both servers."""
-        with Pair.streaming("as libpq", log_statement="all", **settings) as pair:
+        with (
+            Pair.streaming("as libpq", log_statement="all", **settings) as pair,
+            pytest.MonkeyPatch.context() as patch,
+        ):
+            # whatever the servers write by themselves may take a busy machine longer than 62 ms
+            patch.setattr("app.store.core.needs.PAUSES", (0.1,) * 30)
             elapsed = Elapsed()
             uow = UnitOfWork(make_engine(address(pair.primary), pool_size=12), publishing())
             migrate(uow.engine)

@@ -1,6 +1,7 @@
-"""The service's own worker, but for repositories called `slow` and `huge`.
+"""The service's own worker, but for repositories called `slow`, `parsed` and `huge`.
 
-A slow one it fetches, and then waits to be let go on; for a huge one it allocates 1 GiB.
+A slow one it fetches, and then waits to be let go on, with a parsed one it waits while it parses; for a huge one it
+allocates 1 GiB.
 
 celery -A tests.e2e.stalling_worker worker -Q analysis_default.  So a job is under way for as long as a test wants, where
 a repository that is large enough would take the processor from the other tests.
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +22,11 @@ from app.domain.repositories import Repository
 from app.services.analyses.analyse import Taken
 from tasks.celery import app
 
-SLOW, HUGE = "slow", "huge"
+SLOW, PARSED, HUGE = "slow", "parsed", "huge"
 #: They go on when this file is there.
 GO_ON = Path(os.environ["GO_ON"])
+
+Checkpoint = Callable[..., None]
 
 take, inventory = tasks.analysis.take, tasks.analysis.inventory
 now = ""  # the repository: a child has one job at a time
@@ -34,13 +38,23 @@ def remembered(kit: Any, repository: Repository, *given: Any) -> Taken:
     return take(kit, repository, *given)
 
 
-def stalled(repo: Any, *, checkpoint: Any, **options: Any) -> Inventory:
+def stalled(repo: Any, *, checkpoint: Checkpoint, **options: Any) -> Inventory:
     names = [bytes(2**20) for _ in range(1024)] if now == HUGE else []
-    while now == SLOW and not GO_ON.exists():
-        checkpoint("parsing", 0, 1)  # raises when the job has to stop
-        time.sleep(0.05)
+
+    def waited(*progress: Any) -> None:
+        checkpoint(*progress)
+        wait(PARSED, checkpoint, progress)
+
+    wait(SLOW, checkpoint, ("parsing", 0, 1))
     del names
-    return inventory(repo, checkpoint=checkpoint, **options)
+    return inventory(repo, checkpoint=waited, **options)
+
+
+def wait(name: str, checkpoint: Checkpoint, progress: tuple[Any, ...]) -> None:
+    """Let a repository of this name wait while it is parsed; `checkpoint` raises when the job has to stop."""
+    while now == name and progress[0] == "parsing" and not GO_ON.exists():
+        checkpoint(*progress)
+        time.sleep(0.05)  # a pause between two looks
 
 
 tasks.analysis.take = remembered

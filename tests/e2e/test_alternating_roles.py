@@ -24,6 +24,9 @@ LEAKED = (
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'fairlane_app2'",
 )
 
+#: A client may still use a web's address for a moment after that was told to stop.
+DRAIN = {"WEB_DRAIN": "5s"}
+
 
 @pytest.fixture
 def own() -> Iterator[OwnServer]:
@@ -41,7 +44,10 @@ def test_no_request_is_refused_while_roles_alternate_and_no_job_is_lost_when_one
 ) -> None:
     count, lock = statements(LOCK)
     own.migrate()
-    with Service.on(own.url(), tmp_path, repository, seen_as=own.seen()) as service, service.traffic() as client:
+    with (
+        Service.on(own.url(), tmp_path, repository, seen_as=own.seen(), **DRAIN) as service,
+        service.traffic() as client,
+    ):
         wait_for(lambda: len(client.accepted) >= 3, "jobs to be accepted")
         own.run(MAKE, fairlane_app2=SECOND)
         alternate(own, service, client, own.url("fairlane_app2", SECOND))
@@ -67,7 +73,7 @@ def alternate(own: OwnServer, service: Service, client: Submitter, url: str) -> 
     """Give the other role its rights, and replace the processes."""
     done = service.fairlane("migrate", DATABASE_URL=url, DATABASE_OWNER_URL=own.owner_url())
     assert (done.returncode, done.stderr) == (0, "")
-    service.replace(DATABASE_URL=url)
+    service.replace(DATABASE_URL=url, **DRAIN)
     wait_for(accepting(client), "jobs to be accepted by the new processes")
 
 

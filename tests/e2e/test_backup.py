@@ -278,21 +278,29 @@ def test_a_restore_that_is_killed_changes_nothing_and_can_be_run_again(
         "INSERT INTO job_events (job_id, event, facts) SELECT gen_random_uuid(), 'started', to_jsonb(repeat(md5(n::text), 20)) FROM generate_series(1, 60000) n RETURNING id"
     )
     done(nodes, "backup", str(tmp_path / "big.dump"))
+    whole = counts(database_url)
+    before = killed_restore(nodes, world, tmp_path / "big.dump", database_url)
+    while counts(database_url) == whole != before:  # it was faster
+        before = killed_restore(nodes, world, tmp_path / "big.dump", database_url)
+    assert counts(database_url) == before
+    done(nodes, "restore", "--yes", str(tmp_path / "big.dump"))
+    assert counts(database_url)["job_events"] > before["job_events"]
+
+
+def killed_restore(nodes: Nodes, world: World, dump: Path, database_url: str) -> dict[str, int]:
+    """Delete half of the events, and kill a restore while it copies them; what there was before it."""
     world.rows("DELETE FROM job_events WHERE id % 2 = 0 RETURNING id")
     before = counts(database_url)
-    argv = [sys.executable, "-m", "app.cli", "restore", "--yes", str(tmp_path / "big.dump")]
+    argv = [sys.executable, "-m", "app.cli", "restore", "--yes", str(dump)]
     busy = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'fairlane cli' AND query LIKE 'COPY public.job_events%'"
     process = subprocess.Popen(
         argv, cwd=ROOT, env=nodes.environment(SECRET_KEY=KEY), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     wait_for(lambda: world.value(busy) or process.poll() is not None, "rows to be copied")
-    assert process.poll() is None, "the restore was over before it could be killed"
     process.kill()
     process.wait()
     wait_for(lambda: world.value(busy) == 0, "the session to end")
-    assert counts(database_url) == before
-    done(nodes, "restore", "--yes", str(tmp_path / "big.dump"))
-    assert counts(database_url)["job_events"] > before["job_events"]
+    return before
 
 
 @pytest.mark.proof
@@ -307,7 +315,10 @@ def test_no_password_is_among_the_arguments(nodes: Nodes, world: World, database
 
     fill(world)
     argv = [sys.executable, "-m", "app.cli", "backup", str(tmp_path / "a.dump")]
-    running = subprocess.Popen(argv, cwd=ROOT, env=nodes.environment(SECRET_KEY=KEY), stdout=subprocess.DEVNULL)
+    with world.uow.begin() as tx:  # pg_dump waits for it
+        tx.run(text("LOCK TABLE job_events IN ACCESS EXCLUSIVE MODE"))
+        running = subprocess.Popen(argv, cwd=ROOT, env=nodes.environment(SECRET_KEY=KEY), stdout=subprocess.DEVNULL)
+        wait_for(lambda: look() or seen, "a program to be seen")
     wait_for(look, "the backup to end")
     assert seen
     assert password not in str(seen)

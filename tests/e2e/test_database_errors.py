@@ -82,6 +82,7 @@ def test_a_process_that_waits_for_a_silent_database_as_it_starts_is_left_alone(s
     far = make_url(system.nodes.database_url).set(port=proxy.port).render_as_string(hide_password=False)
     # the node itself does not wait with its process, so that it can judge it
     worker = system.nodes.worker(DATABASE_URL=far, DATABASE_DIRECT_URL=system.nodes.database_url)
+    system.wait(system.submit(system.user(), "first"), "completed")  # a node says that it is ready a moment before
     proxy.freeze()
     [first] = worker.container.children()
     first.kill()

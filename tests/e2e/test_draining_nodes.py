@@ -24,8 +24,11 @@ def fairlane(system: System, *arguments: str) -> Result:
     return CliRunner().invoke(main, arguments, env=dict(system.nodes.environment()))
 
 
-def name_of(worker: LocalWorker) -> str:
-    return f"{socket.gethostname()}:{worker.container.pid}"
+def name_of(system: System, worker: LocalWorker) -> str:
+    """As others see it, once they do."""
+    name = f"{socket.gethostname()}:{worker.container.pid}"
+    wait_for(lambda: name in [node.name for node in nodes.states(system.world.uow)], "the node to be seen")
+    return name
 
 
 def shown(system: System) -> dict[str, NodeState]:
@@ -37,7 +40,7 @@ def test_a_node_that_drains_takes_no_more_and_its_job_ends(system: System) -> No
     slow = system.submit(system.user(), "slow")
     first = system.stalling_worker(processes=2)
     system.wait(slow, "running")
-    name = name_of(first)
+    name = name_of(system, first)
     begun = fairlane(system, "drain", name, "--no-wait", "--reason", "a new kernel")
     assert (begun.exit_code, shown(system)) == (0, {name: NodeState.DRAINING}), begun.output
     assert begun.output.endswith(f"{name} takes no more messages, and holds 1 message\n")
@@ -58,7 +61,7 @@ def test_a_node_that_drains_takes_no_more_and_its_job_ends(system: System) -> No
 
 
 def test_a_drained_node_comes_back(system: System) -> None:
-    name = name_of(system.nodes.worker())
+    name = name_of(system, system.nodes.worker())
     drained = fairlane(system, "drain", name, "--reason", "a new kernel")
     assert (drained.exit_code, shown(system)) == (0, {name: NodeState.DRAINED}), drained.output
     waiting = system.submit(system.user())
@@ -80,7 +83,7 @@ def test_a_node_that_is_not_there_is_refused_with_those_that_are(system: System)
 
 @pytest.mark.proof
 def test_a_host_is_drained_with_all_of_its_nodes_and_others_of_its_names_are_named(system: System) -> None:
-    names = {name_of(system.nodes.worker()), name_of(system.nodes.worker("specview_default"))}
+    names = {name_of(system, system.nodes.worker()), name_of(system, system.nodes.worker("specview_default"))}
     done = fairlane(system, "drain", socket.gethostname(), "--json")
     assert (done.exit_code, {row["name"]: row["state"] for row in json.loads(done.stdout)}) == (
         0, dict.fromkeys(names, "drained"),
@@ -98,7 +101,7 @@ def test_a_node_that_dies_while_it_drains_is_no_success(system: System) -> None:
     job_id = system.submit(system.user(), "slow")
     worker = system.stalling_worker()
     system.wait(job_id, "running")
-    name = name_of(worker)
+    name = name_of(system, worker)
     draining = subprocess.Popen(
         [sys.executable, "-m", "app.cli", "drain", name], cwd=ROOT, env=system.nodes.environment(),
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,

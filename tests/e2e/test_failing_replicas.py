@@ -187,7 +187,7 @@ def test_a_replica_that_falls_silent_in_a_read_is_given_up_after_its_time_limit(
     pair.completed()
     pair.caught_up()
     asked = list[bool]()
-    with behind_proxy(pair, statement_seconds=1) as (proxy, web):
+    with behind_proxy(pair, statement_seconds=5) as (proxy, web):
 
         def fetch(tx: Tx) -> None:
             [(is_replica,)] = tx.run(text("SELECT pg_is_in_recovery()"))

@@ -72,7 +72,7 @@ def test_an_asynchronous_standby_loses_what_it_had_not_received_and_the_rest_is_
             wait_for(lambda: len(client.accepted) >= ENOUGH, "jobs to be accepted")
             pair.standby.stop()  # as if it could not be reached
             before = time.monotonic()
-            wait_for(lambda: len(client.since(before)) >= ENOUGH, "jobs that it knows nothing of")
+            wait_for(lambda: len(client.sent_since(before)) >= ENOUGH, "jobs that it knows nothing of")
             pair.primary.kill()
             pair.standby.start()
             pair.take_over()

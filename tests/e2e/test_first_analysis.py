@@ -9,6 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 from durable_harness.environment import bare_environment
+from durable_harness.waiting import wait_for
 
 from tests.e2e.test_up import COMMAND, SMALL, Up, started
 from tests.nodes import ROOT
@@ -41,12 +42,16 @@ def start(tmp_path: Path, free_port: int) -> Iterator[Start]:
 
 def fairlane(up: Up, *arguments: str) -> str:
     """A command in another shell, which knows the home and the token."""
+    done = asked(up, *arguments)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def asked(up: Up, *arguments: str) -> subprocess.CompletedProcess[str]:
     token = re.search(r"fl_[\w-]+", up.said())
     assert token
     argv = [sys.executable, "-m", "app.cli", *arguments]
-    done = subprocess.run(argv, cwd=ROOT, env=up.env | {"FAIRLANE_TOKEN": token[0]}, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    return subprocess.run(argv, cwd=ROOT, env=up.env | {"FAIRLANE_TOKEN": token[0]}, capture_output=True, text=True)
 
 
 def home_page(up: Up) -> str:
@@ -66,7 +71,7 @@ def test_the_sample_is_analysed_without_a_setting_and_another_repository_without
     assert "submit local:sample --wait\nready http://" in up.said()
     assert re.search(READY, up.said(), re.MULTILINE)
     for node in ("priority", "default", "scheduled", "maintenance", "beat"):
-        fairlane(up, "alive", node)
+        wait_for(lambda node=node: asked(up, "alive", node).returncode == 0, f"{node} to be alive")
     assert fairlane(up, "url") == f"http://127.0.0.1:{up.port}\n"
     assert fairlane(up, "submit", "local:sample", "--wait").startswith("completed: 11 tests in 3 files\n")
     repository("shop").rename(tmp_path / "home" / "repositories" / "shop")

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -22,7 +23,10 @@ from sqlalchemy import text
 from app.domain.plans import Tier
 from app.services.accounts import tiers
 from app.services.operations.audit import HOLDS, audit
-from tests.conftest import World
+from app.store.core import connections
+from app.store.core.connections import make_engine
+from app.store.core.unit_of_work import UnitOfWork
+from tests.conftest import World, publishing
 from tests.databases import LOCK_WAITS
 from tests.e2e import fire_checks
 from tests.e2e.conftest import System
@@ -228,9 +232,12 @@ def test_a_worker_that_writes_without_its_lease_is_found(watched: System, mistak
 
 
 def test_a_worker_that_stands_still_in_a_transaction_is_cut_off_before_others_give_up_on_its_user(
-    watched: System,
+    watched: System, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world, user = watched.world, watched.user()
+    monkeypatch.setitem(connections.LIMITS, "lock_timeout", "10s")  # as the service has it
+    engine = make_engine(watched.nodes.database_url, pool_size=1)
+    other = replace(world, uow=UnitOfWork(engine, publishing()))
     node = start(watched.nodes, "node1", 1, {"FIRE_MISTAKE": "none, but slow"})
     node.ready()
     with stalled_start(watched):
@@ -238,7 +245,8 @@ def test_a_worker_that_stands_still_in_a_transaction_is_cut_off_before_others_gi
         wait_for(has_stalled(watched), "a start that holds the user")
         [child] = node.children()
         child.suspend()
-        second = world.submit(user, world.wanted("ms1"))
+        second = other.submit(user, world.wanted("ms1"))
+        engine.dispose()
         child.resume()
     for job in (first, second):
         watched.wait(job, "completed")
@@ -253,6 +261,7 @@ def stalled_start(watched: System) -> Iterator[None]:
         yield
     finally:
         watched.nodes.stall.unlink(missing_ok=True)
+        watched.nodes.stall.with_name("stalled").unlink(missing_ok=True)
 
 
 def has_stalled(watched: System) -> Callable[[], bool]:

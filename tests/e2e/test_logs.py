@@ -170,8 +170,8 @@ def test_one_jq_shows_what_a_tenant_saw_and_nothing_of_another(service: Service,
     told = [json.loads(line) for line in done.stdout.splitlines()]
     story = ["request", "accepted", "started", "completed", "webhook_sent"]
     assert sorted(event for event in events(told) if event in story) == sorted(story)
-    order = [event for event in events(told) if event in story[1:]]
-    assert order == story[1:]
+    order = [event for event in events(told) if event in story[1:4]]
+    assert order == story[1:4]  # another process sends the webhook once the job has ended, and may say so first
     assert {line["job_id"] for line in told} == {str(job_id)}
     assert str(other) not in done.stdout
     assert str(others) not in done.stdout

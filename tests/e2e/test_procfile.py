@@ -50,7 +50,7 @@ class Honcho:
             f"http://127.0.0.1:{self.port}{path}", data, {"Content-Type": "application/json"}
         )
         try:
-            with urllib.request.urlopen(request, timeout=10) as answer:
+            with urllib.request.urlopen(request, timeout=60) as answer:
                 return json.loads(answer.read())
         except OSError:
             assert self.process.poll() is None, self.said()[-4000:]
@@ -89,10 +89,10 @@ def honcho(tmp_path: Path, empty_database: str, free_port: int, repository: Call
 
 
 def test_honcho_start_comes_up_on_an_empty_database_analyses_and_goes_on(honcho: Honcho) -> None:
-    wait_for(lambda: honcho.ask("/readyz").get("status") == "ready", "the web to be ready")
+    wait_for(lambda: honcho.ask("/readyz").get("status") == "ready", "the web to be ready", seconds=240)
     job = honcho.ask("/api/v1/analyses", {"repository": "local:shop"})
     found = f"/api/v1/analyses/{job['id']}"
-    wait_for(lambda: honcho.ask(found).get("status") == "completed", "the analysis")
+    wait_for(lambda: honcho.ask(found).get("status") == "completed", "the analysis", seconds=240)
     for queue in ALL_QUEUES:
         wait_for(lambda queue=queue: f"{queue}@" in _ready(honcho), f"the node of {queue}")
     assert honcho.process.poll() is None

@@ -54,7 +54,7 @@ def test_a_lost_session_is_opened_again(several: dict[str, str], database_url: s
     with engine.connect() as connection:
         pid = connection.exec_driver_sql("SELECT pg_backend_pid()").scalar_one()
     with raw_connection(database_url) as other:
-        other.exec_driver_sql(f"SELECT pg_terminate_backend({pid}, 10000)")
+        other.exec_driver_sql(f"SELECT pg_terminate_backend({pid}, 60000)")
     with engine.connect() as connection:
         assert connection.exec_driver_sql("SELECT pg_backend_pid()").scalar_one() != pid
     engine.dispose()

@@ -21,12 +21,12 @@ from tests.e2e.test_cells import Operator
 from tests.web.serving import ask, serving
 
 #: A server that stands still is given up after this and four seconds.
-STATEMENT = {"STATEMENT_TIMEOUT": "2s"}
-#: Requests for the silent cell, and how many begin in a second: with five seconds for each, all threads would wait.  At
+STATEMENT = {"STATEMENT_TIMEOUT": "5s"}
+#: Requests for the silent cell, and how many begin in a second: with nine seconds for each, all threads would wait.  At
 #: the higher rate they would do so before a second has passed since the last answer.
 REQUESTS, RATES = 240, (16.0, 100.0)
-#: Far below what they would wait for: 240 requests of five seconds in 32 threads.
-SOON = 10.0
+#: Far below what they would wait for: 240 requests of nine seconds in 32 threads.
+SOON = 30.0
 NOBODY = {"Authorization": "Bearer fl_nobody"}
 
 

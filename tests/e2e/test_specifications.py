@@ -31,7 +31,7 @@ MODEL = {
     "LLM_MODEL": "double",
     "LLM_PARALLEL": "3",
     "LLM_TIMEOUT": "10m",
-    "LEASE_SECONDS": "4",
+    "LEASE_SECONDS": "60",
     "HEARTBEAT_SECONDS": "1",
 }
 #: As many tests as one call takes, and files of them.

@@ -21,6 +21,13 @@ ROOT = Path(__file__).parents[2]
 STOP_SECONDS = 8.0
 
 
+def lives(process: psutil.Process) -> bool:
+    try:
+        return bool(process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
+
+
 @pytest.mark.parametrize("stop", proofs([signal.SIGTERM, signal.SIGINT], but=[signal.SIGTERM]))
 def test_a_worker_that_is_asked_to_stop_hands_its_running_job_back_at_once_and_uncharged(
     system: System, stop: signal.Signals
@@ -32,7 +39,7 @@ def test_a_worker_that_is_asked_to_stop_hands_its_running_job_back_at_once_and_u
     worker.kill(signal=stop)
     # the end of its lease would hand it back after two minutes; the figures are from `make prove-rolling`
     wait_for(lambda: system.job(job_id)["status"] == "queued", "the job to be handed back", seconds=30)
-    assert not [child for child in children if child.is_running() and child.status() != psutil.STATUS_ZOMBIE]
+    wait_for(lambda: not [child for child in children if lives(child)], "its processes to end")
     worker.container.wait()
     assert_uncharged(system, job_id)
 

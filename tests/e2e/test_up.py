@@ -63,7 +63,7 @@ class Up:
         headers = {"Authorization": f"Bearer {token[0]}", "Content-Type": "application/json"}
         data = json.dumps(body).encode() if body else None
         request = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", data, headers)
-        with urllib.request.urlopen(request, timeout=10) as answer:
+        with urllib.request.urlopen(request, timeout=60) as answer:
             found: dict[str, object] = json.loads(answer.read())
         return found
 
@@ -107,7 +107,7 @@ def test_a_killed_up_takes_its_tree_along_and_the_next_one_goes_on_with_its_data
     job = up.ask("/api/v1/analyses", {"repository": "local:shop"})
     ours = [process for process in up.family() if not _is_servers(process)]
     up.process.kill()
-    up.process.wait(10)
+    up.process.wait(60)
     wait_for(lambda: not [process for process in ours if _lives(process)], "the tree to end", seconds=30)
     token = re.search(r"fl_[\w-]+", up.said())
     with (tmp_path / "again.log").open("wb") as output:

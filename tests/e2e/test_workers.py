@@ -93,9 +93,9 @@ def test_a_running_job_stops_within_seconds_when_it_is_cancelled_and_leaves_noth
     system: System, tmp_path: Path
 ) -> None:
     user = system.user()
-    job_id = system.submit(user, "slow", slow_files())
-    worker = system.nodes.worker(LEASE_SECONDS="120")  # so that its end helps nobody in time
-    system.wait(job_id, "running")
+    job_id = system.submit(user, "parsed", slow_files(60))
+    worker = system.stalling_worker(LEASE_SECONDS="120")  # so that its end helps nobody in time
+    wait_for(lambda: _git_and_parsers(worker.container.pid), "its subprocesses", seconds=120)
     with system.world.uow.begin() as tx:
         account = users.find(tx, user)
     assert account is not None
@@ -189,9 +189,9 @@ def test_a_worker_that_gets_no_connection_tries_again_with_a_pause_and_then_does
     system.world.rows(f"SELECT pg_terminate_backend(pid) FROM ({CONNECTED}) AS connected")
     job_id = system.submit(user)
     deliveries = "SELECT delivery_count FROM kombu_message"
-    wait_for(lambda: system.world.value(deliveries) == 3, "three attempts to connect")
-    begun = time.monotonic()
-    wait_for(lambda: system.world.value(deliveries) == 5, "two more")
+    wait_for(lambda: int(str(system.world.value(deliveries))) >= 3, "three attempts to connect")
+    begun, made = time.monotonic(), int(str(system.world.value(deliveries)))
+    wait_for(lambda: int(str(system.world.value(deliveries))) >= made + 2, "two more")
     assert time.monotonic() - begun > 1
     limit_connections(system, name, -1)
     job = system.wait(job_id, "completed", "failed")
@@ -201,7 +201,7 @@ def test_a_worker_that_gets_no_connection_tries_again_with_a_pause_and_then_does
 @pytest.mark.proof
 def test_a_child_that_cannot_be_stopped_is_killed_at_the_hard_limit_and_its_job_runs_again(system: System) -> None:
     user = system.user()
-    system.stalling_worker(ANALYSIS_TIME_LIMIT="12s")
+    system.stalling_worker(ANALYSIS_TIME_LIMIT="24s")
     job_id = system.submit(user, "slow")
     system.wait(job_id, "running")
     (child,) = system.nodes.made[0].container.children()

@@ -18,7 +18,7 @@ from app.embedded import data as cluster_data
 from app.embedded import postmaster
 
 ROOT = Path(__file__).parents[2]
-DEADLINE_SECONDS = 20.0
+DEADLINE_SECONDS = 60.0
 
 Ask = Callable[..., list[tuple[object, ...]]]
 

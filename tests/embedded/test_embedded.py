@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import socket
 import stat
 import subprocess
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import psycopg2
@@ -20,6 +22,7 @@ from tests.embedded.conftest import Ask, copy, pid_of
 Helper = Callable[..., subprocess.Popen[str]]
 Until = Callable[[Callable[[], object]], None]
 
+HALF_MADE = "pg*.new-*/pg*/base"
 START = """
 import sys
 from pathlib import Path
@@ -207,10 +210,26 @@ def test_the_last_holder_stops_the_server_and_no_other(filled: Path, helper: Hel
     assert not embedded.stop(filled)
 
 
+def half_way(home: Path, helper: Helper, until: Until) -> tuple[subprocess.Popen[str], list[int]]:
+    """A process that makes the data of a home, and its initdb, which stands still; again where initdb was faster."""
+    while True:
+        victim, stopped = helper(START, home), list[int]()
+        until(lambda victim=victim: list(home.glob(HALF_MADE)) or victim.poll() is not None)
+        for folder in home.glob("pg*.new-*"):
+            for pid in processes.working_in(folder, program="initdb"):  # and at times one that it has just forked
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGSTOP)
+                    stopped.append(pid)
+        if list(home.glob(HALF_MADE)) and [pid for pid in stopped if processes.alive(pid)]:
+            return victim, stopped
+        victim.wait()
+        embedded.stop(home)
+        shutil.rmtree(home)
+
+
 @pytest.mark.proof
 def test_an_initdb_killed_half_way_is_done_again(home: Path, helper: Helper, until: Until) -> None:
-    victim = helper(START, home)
-    until(lambda: list(home.glob("pg*.new-*/pg*/base")))
+    victim, _ = half_way(home, helper, until)
     os.killpg(victim.pid, signal.SIGKILL)
     victim.wait()
     assert embedded.ensure(home, durable=False).started
@@ -219,12 +238,8 @@ def test_an_initdb_killed_half_way_is_done_again(home: Path, helper: Helper, unt
 
 @pytest.mark.proof
 def test_an_initdb_that_outlives_its_caller_is_ended(home: Path, helper: Helper, until: Until) -> None:
-    victim = helper(START, home)
-    until(lambda: list(home.glob("pg*.new-*/pg*/base")))
+    victim, orphans = half_way(home, helper, until)  # it would end by itself
     (folder,) = home.glob("pg*.new-*")
-    orphans = processes.working_in(folder, program="initdb")  # and at times one that it has just forked
-    for orphan in orphans:
-        os.kill(orphan, signal.SIGSTOP)  # it would end by itself
     victim.kill()
     victim.wait()
     assert [orphan for orphan in orphans if processes.alive(orphan)]

@@ -200,7 +200,7 @@ def test_what_a_configuration_includes_or_points_at_is_not_read(inside: Path, ou
     (inside / ".git" / "objects" / "info").mkdir(exist_ok=True)
     (inside / ".git" / "objects" / "info" / "http-alternates").write_text("http://127.0.0.1:1/objects\n")
     assert resolve_commit(SHOP, None, None, settings(inside)) == (head, "main")
-    with fetched(source_of(SHOP, settings(inside)), head, workdir=tmp_path, limits=GitLimits(wall_seconds=10)) as repo:
+    with fetched(source_of(SHOP, settings(inside)), head, workdir=tmp_path, limits=GitLimits(wall_seconds=60)) as repo:
         assert [test.name for test in inventory(repo).tests] == ["test_secret"]
     no_children_left()
 

@@ -26,6 +26,7 @@ from app.store.core.connections import make_engine
 from app.store.core.database_errors import code_of
 from app.store.core.unit_of_work import UnitOfWork
 from tests.conftest import NOW
+from tests.databases import PATIENT
 
 PATIENCE_SECONDS = 120
 #: Of the database, for who has waited for a row as long as the service lets it.
@@ -61,7 +62,7 @@ _gate: Any = None
 
 def _arm(barrier: Any) -> None:
     global _gate  # noqa: PLW0603 - how a pool hands a barrier to its processes
-    connections.LIMITS["idle_in_transaction_session_timeout"] = "55s"  # as `patience` in the tests' own process
+    connections.LIMITS.update(PATIENT)  # as `patience` in the tests' own process
     _gate = barrier
 
 

@@ -18,6 +18,7 @@ from app.store.core.connections import make_engine
 from app.store.core.unit_of_work import UnitOfWork
 from app.web import create_app
 from app.web.core.wiring import WebWiring
+from tests.databases import PATIENT
 
 PATIENCE_SECONDS = 120
 
@@ -50,7 +51,7 @@ _together: Any = None
 
 def _arm(barrier: Any) -> None:
     global _together  # noqa: PLW0603 - how a pool hands a barrier to its processes
-    connections.LIMITS["idle_in_transaction_session_timeout"] = "55s"  # as `patience` in the tests' own process
+    connections.LIMITS.update(PATIENT)  # as `patience` in the tests' own process
     _together = barrier
 
 

@@ -210,6 +210,7 @@ def test_a_replica_that_falls_silent_when_psycopg2_ends_a_transaction_is_given_u
     connection = psycopg2.connect(address, connection_factory=watched(1))
     never = threading.Timer(30, proxy.thaw)  # only a defect waits for it
     try:
+        connection.answer_seconds = 60
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
         proxy.freeze()
@@ -241,7 +242,7 @@ def test_a_commit_that_waits_for_a_standby_is_waited_for_however_long_it_takes()
         stack.callback(server.remove)
         server.start()
         url = server.url().replace("postgresql:", "postgresql+psycopg2:")
-        engine = make_engine(url, statement_seconds=1, has_to_answer=True)
+        engine = make_engine(url, statement_seconds=10, has_to_answer=True)
         stack.callback(engine.dispose)
         uow = UnitOfWork(engine)
 

@@ -1,6 +1,5 @@
 """Messages: the place in line, whom a wake wakes, and who hears of it."""
 
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -10,6 +9,7 @@ from uuid import UUID, uuid4
 
 import psycopg2
 import pytest
+from durable_harness.waiting import wait_for
 from sqlalchemy import text
 from sqlalchemy.engine import make_url
 
@@ -169,11 +169,9 @@ def test_who_waits_for_a_message_and_has_it_sees_where_it_was_moved_meanwhile(wo
         with world.uow.begin() as tx:
             messages.wake(tx, user, Service.ANALYSIS)
             tx.run(text("SELECT 1")).scalar_one()  # now the wake is sent
-            later, deadline = thread.submit(lock), time.monotonic() + 10
-            while not world.value(LOCK_WAITS):
-                assert time.monotonic() < deadline
-                time.sleep(0.01)
-        found = later.result(timeout=10)
+            later = thread.submit(lock)
+            wait_for(lambda: world.value(LOCK_WAITS), "the other one to wait")
+        found = later.result(timeout=60)
     assert found is not None
     assert (found.delay_reason, found.rank is None) == (None, False)
 

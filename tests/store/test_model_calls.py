@@ -13,9 +13,11 @@ from sqlalchemy import text
 
 from app.domain.model_calls import CallWait, Cap, Entered, Limits, Refused, Tokens
 from app.services.specifications.model_gate import ModelGate
+from app.store.core import connections
 from app.store.core.connections import make_engine
 from app.store.core.unit_of_work import UnitOfWork
 from app.store.specifications import model_calls
+from tests.databases import PATIENT
 
 ASKED = Tokens(800, 200)
 THREADS = 8
@@ -113,9 +115,9 @@ def test_a_probe_whose_process_died_is_replaced_and_says_nothing_any_more(make_g
     fail(gate, 3)
     let_pass(uow, 61)
     dead = enter(gate)
-    let_pass(uow, 99)
+    let_pass(uow, 50)
     assert isinstance(gate.enter(ASKED), CallWait)
-    let_pass(uow, 2)
+    let_pass(uow, 51)
     assert enter(gate).probe not in {None, dead.probe}
     gate.succeeded(dead, ASKED)
     assert isinstance(gate.enter(ASKED), CallWait)
@@ -209,6 +211,7 @@ def test_yesterday_does_not_count(make_gate, uow: UnitOfWork) -> None:
 
 def _calls(url: str, limits: Limits, tries: int, begin, entered) -> None:
     """In a process of its own: enter as often as it goes."""
+    connections.LIMITS.update(PATIENT)  # as `patience` in the tests' own process
     engine = make_engine(url, pool_size=1)
     gate = ModelGate(UnitOfWork(engine), "shared", limits)
     begin.wait()
@@ -265,6 +268,7 @@ def test_of_processes_that_come_to_an_open_circuit_one_call_probes(
 
 
 def _probes(url: str, limits: Limits, begin, entered) -> None:
+    connections.LIMITS.update(PATIENT)
     engine = make_engine(url, pool_size=1)
     gate = ModelGate(UnitOfWork(engine), "shared", limits)
     begin.wait()

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import text
 
 from app.errors import NotFound
-from app.store.core import reading
+from app.store.core import deadlines, reading
 from app.store.core.connections import make_engine
 from app.store.core.needs import UNTOLD, Completed, ReplicaFault, UnusableError, position
 from app.store.core.replica import AWAY_SECONDS, BEHIND_SECONDS, Replica
@@ -46,8 +46,9 @@ def elapsed() -> Elapsed:
 
 
 @pytest.fixture
-def replica(database_url: str, elapsed: Elapsed) -> Iterator[Replica]:
-    """The primary in the place of a replica."""
+def replica(database_url: str, elapsed: Elapsed, monkeypatch: pytest.MonkeyPatch) -> Iterator[Replica]:
+    """The primary in the place of a replica, which may be as slow as it likes."""
+    monkeypatch.setattr(deadlines, "ANSWER_SECONDS", 60)
     engine = make_engine(database_url, pool_size=1, overflow=0, statement_seconds=10, is_replica=True)
     yield Replica(engine, "0000", elapsed=elapsed)
     engine.dispose()

@@ -164,7 +164,7 @@ def test_a_receiver_that_hangs_is_cut_off(serve: Serve, sent: bytes) -> None:
     began = monotonic()
     reply = post(serve(hang), b"{}", {}, HERE, seconds=0.5)
     done.set()
-    assert 0.4 < monotonic() - began < 20
+    assert 0.4 < monotonic() - began < 50
     assert (reply.status, reply.fault) == (None, "timed_out")
 
 

@@ -13,6 +13,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+import pytest
+
 CLIENT = {"client_id": "an-app", "client_secret": "the secret of the app"}
 
 
@@ -66,7 +68,7 @@ class Double:
 
 @contextmanager
 def github() -> Iterator[Double]:
-    """One that listens."""
+    """One that listens, and is waited for although the machine is busy."""
     double = Double()
 
     class Handler(BaseHTTPRequestHandler):
@@ -85,7 +87,8 @@ def github() -> Iterator[Double]:
         def log_message(self, *_: object) -> None:
             pass
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("app.web.accounts.github.SECONDS", 50.0)
         double.url = f"http://127.0.0.1:{server.server_port}"
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
         thread.start()

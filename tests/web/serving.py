@@ -44,18 +44,18 @@ def serving(
         yield port
     finally:
         process.terminate()
-        process.wait(15)
+        process.wait(60)
 
 
 def ask(port: int, method: str, path: str, body: object = None, **headers: str) -> tuple[int, str]:
     data = None if body is None else json.dumps(body)
-    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=15)) as connection:
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
         connection.request(method, path, data, headers | ({"Content-Type": "application/json"} if data else {}))
         answer = connection.getresponse()
         return answer.status, answer.read().decode()
 
 
-def raw(port: int, request: bytes, *, seconds: float = 15) -> bytes:
+def raw(port: int, request: bytes, *, seconds: float = 60) -> bytes:
     """Send bytes as they are; everything that comes back until the server closes."""
     with socket.create_connection(("127.0.0.1", port), timeout=seconds) as connection:
         connection.sendall(request)

@@ -235,7 +235,9 @@ def test_a_client_whose_long_bodies_trickle_delays_no_long_body_of_another() -> 
     play(scene)
 
 
-def test_long_bodies_of_many_clients_are_refused_when_all_places_are_taken() -> None:
+def test_long_bodies_of_many_clients_are_refused_when_all_places_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bodies, "GRACE", 600.0)
+
     async def scene(server: Bridge, app: Application) -> None:
         app.may.set()
         slow = [Client(READ, f"198.51.100.{n}", [LONG]) for n in range(STRANGERS_PLACES)]
@@ -266,6 +268,7 @@ def test_a_body_that_trickles_is_ended_for_one_that_waits_and_no_other(monkeypat
 
     async def scene(server: Bridge, app: Application) -> None:
         app.may.set()
+        server._long._patience = 600.0
         slow, begun = await crowd(server)
         assert await long_body("192.0.2.2").run(server) == (200, b"done")
         ended = [one for one in begun if one.done()]
@@ -323,7 +326,9 @@ def test_a_body_is_behind_once_it_brought_too_little_and_a_burst_pays_for_little
     assert place.due < 112.0
 
 
-def test_who_is_known_has_places_that_strangers_cannot_take() -> None:
+def test_who_is_known_has_places_that_strangers_cannot_take(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bodies, "GRACE", 600.0)
+
     async def scene(server: Bridge, app: Application) -> None:
         app.may.set()
         slow, begun = await crowd(server)

@@ -64,7 +64,9 @@ def test_a_revoked_token_is_refused_where_its_account_lives(cells: Joined) -> No
 
 def test_who_sent_many_bad_tokens_has_no_further_ones_looked_up(cells: Joined, monkeypatch: pytest.MonkeyPatch) -> None:
     client = cells.client("203.0.113.9")
-    monkeypatch.setattr(cells.a.app.extensions[READS].buckets, "per_minute", 5)
+    buckets = cells.a.app.extensions[READS].buckets
+    monkeypatch.setattr(buckets, "per_minute", 5)
+    monkeypatch.setattr(buckets, "clock", lambda: 0.0)
     answers = [me(client, {"Authorization": f"Bearer fl_{n}"}).status_code for n in range(6)]
     assert answers == [401] * 5 + [429]
     monkeypatch.setattr(AccountCells, "of_key", lambda *_: pytest.fail("looked up"))

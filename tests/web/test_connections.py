@@ -159,11 +159,18 @@ def test_a_head_has_its_own_time_however_long_the_client_was_idle_before() -> No
             idle = process.only._keepalive_handle
             writer.write(GET[:10])
             await until(lambda: process.only.has_begun)
-            begun = process.only._keepalive_handle
+            served, came = process.only, list[bytes]()
+            begun, feed = served._keepalive_handle, served.data_received
+
+            def noted(data: bytes) -> None:
+                feed(data)
+                came.append(data)
+
             assert idle.cancelled()
+            served.data_received = noted  # type: ignore[method-assign]  # the transport calls what stands there
             writer.write(GET[10:20])
-            await asyncio.sleep(0)  # so that the loop reads it
-            assert process.only._keepalive_handle is begun
+            await until(lambda: came)
+            assert served._keepalive_handle is begun
 
     serve(scene, sized(1))
 

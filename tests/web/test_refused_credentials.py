@@ -8,6 +8,7 @@ import pytest
 from service_harness.application import Web, csrf
 
 from app.services.accounts import tokens
+from app.services.operations import read_only
 from app.web.limits.read_costs import READS
 from tests.tiers import few
 from tests.web.transactions import transactions
@@ -17,9 +18,11 @@ UNKNOWN = {"Authorization": "Bearer fl_nobodys"}
 
 
 @pytest.fixture
-def web(make_web: Callable[..., Web]) -> Web:
+def web(make_web: Callable[..., Web], monkeypatch: pytest.MonkeyPatch) -> Web:
+    monkeypatch.setattr(read_only, "SECONDS", 600.0)
     web = make_web(read_limit_per_minute=LIMIT, trust_proxy=True)
     web.app.extensions[READS].buckets.clock = lambda: 0.0
+    read_only._known.pop(web.uow.engine, None)
     return web
 
 

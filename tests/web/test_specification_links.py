@@ -11,6 +11,7 @@ from sqlalchemy import text
 
 from app.domain.plans import Tier
 from app.services.accounts.accounts import Account
+from app.web.limits.read_costs import READS
 from tests.web.test_specification_reading import analysed, ann, written
 
 __all__ = ["ann"]
@@ -70,6 +71,7 @@ def test_a_link_leads_nowhere_once_withdrawn_or_replaced(web: Web, ann: Account)
 
 def test_no_answer_below_a_link_is_listed_stored_or_told_to_others(make_web: Callable[..., Web]) -> None:
     web = make_web(read_limit_per_minute=20)
+    web.app.extensions[READS].buckets.clock = lambda: 0.0
     account = web.user(Tier.PRO)
     web.sign_in(account)
     link = share(web, written(web, analysed(web, account), language="en"))

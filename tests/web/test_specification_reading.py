@@ -26,6 +26,7 @@ from app.specview.builtin import built_in
 from app.specview.generator import Generator
 from app.store.analyses.inventories import FileRow
 from app.web.core.context import EXTENSION
+from app.web.limits.read_costs import READS
 
 
 @pytest.fixture
@@ -163,6 +164,7 @@ def test_the_page_of_a_result_counts_no_units(web: Web, ann: Account) -> None:
 
 def test_counting_what_it_would_cost_is_charged_by_its_size(make_web: Callable[..., Web]) -> None:
     web = make_web(read_limit_per_minute=5)
+    web.app.extensions[READS].buckets.clock = lambda: 0.0
     account = web.user(Tier.PRO)
     web.sign_in(account)
     token = web.token(account.user_id)

@@ -38,7 +38,7 @@ def home(tmp_path: Path) -> Path:
 @pytest.fixture
 def port(database_url: str, uow: UnitOfWork, home: Path) -> Iterator[int]:
     del uow
-    with serving(database_url, home, "--keep-alive", "1", fresh=True, LOG_FORMAT="json") as port:
+    with serving(database_url, home, fresh=True, LOG_FORMAT="json") as port:
         yield port
 
 

@@ -90,9 +90,11 @@ def test_a_chord_in_a_chain_is_passed_through(broker: Standing, task: Any) -> No
 
 @pytest.mark.proof
 def test_a_waiting_chord_is_one_message_that_is_retried_in_place(broker: Standing, task: Any) -> None:
-    chord([task("add", 1), task("add", 2, countdown=1.5)], task("total"))()
+    chord([task("add", 1), task("add", 2, countdown=3600)], task("total"))()
     waits = 'SELECT retry_count FROM kombu_message WHERE payload LIKE \'%%"task":"celery.chord_unlock"%%\''
-    wait_for(lambda: broker.query(waits) == [(1,)])
+    wait_for(lambda: (broker.query(waits) or [(0,)])[0][0] >= 1)
+    assert len(broker.query(waits)) == 1
+    broker.query("UPDATE kombu_message SET visible_at = now() WHERE delay_reason = 'eta'")
     wait_for(lambda: not broker.query(waits))
 
 

@@ -222,7 +222,7 @@ def test_a_killed_child_s_task_runs_again_before_its_lease_ends(broker: Standing
 
 
 def test_a_soft_limit_is_raised_in_the_task(broker: Standing) -> None:
-    task_id = broker.send("minds_the_limit", soft_time_limit=0.3)
+    task_id = broker.send("minds_the_limit", soft_time_limit=5)
     broker.is_over(task_id)
     assert runs(broker, task_id, "told to stop") == 1
 
@@ -238,7 +238,7 @@ def test_a_soft_limit_is_raised_in_the_task(broker: Standing) -> None:
 def test_a_hard_limit_kills_and_acknowledges_unless_the_task_says_no(
     broker: Standing, name: str, runs: int, reasons: list[str]
 ) -> None:
-    task_id = broker.send(name, time_limit=3)
+    task_id = broker.send(name, time_limit=6)
     broker.is_over(task_id)
     assert [one["deliveries"] for one in broker.told(task_id)] == list(range(1, runs + 1))
     assert broker.dead(task_id) == reasons

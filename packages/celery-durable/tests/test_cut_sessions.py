@@ -161,8 +161,12 @@ class TestADeadNode:
 
     def test_is_in_doubt_at_first_and_dead_a_second_later(self, doubtful: Broker) -> None:
         assert self.judge(doubtful, passes=False) == (True, True, 0)
-        assert self.judge(doubtful) == (True, True, 0)
+        doubtful.query(
+            "UPDATE kombu_node SET suspected_at = clock_timestamp() + interval '1 h'"
+        )  # less than a second ago
+        assert self.judge(doubtful, passes=False) == (True, True, 0)
         assert doubtful.query("SELECT is_alive FROM broker_node") == [(False,)]
+        doubtful.query("UPDATE kombu_node SET suspected_at = clock_timestamp() - interval '2 s'")
         assert self.judge(doubtful) == (True, False, 1)
         assert doubtful.query(DIES) == [(1, True)]
         assert doubtful.query("SELECT name FROM kombu_node") == []

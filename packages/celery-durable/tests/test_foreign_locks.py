@@ -9,7 +9,7 @@ from durable_harness.taker import Taker
 from durable_harness.waiting import wait_for
 
 #: The lease is short, and the heart beats often enough.
-SHORT = {"lease_seconds": 2, "heartbeat_seconds": 0.3, "poll_seconds": 0.2}
+SHORT = {"lease_seconds": 5, "heartbeat_seconds": 0.3, "poll_seconds": 0.2}
 HELD = "SELECT lease_token::text FROM kombu_message WHERE task_id = %s"
 
 

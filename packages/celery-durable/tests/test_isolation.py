@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from celery_durable import schema
+from celery_durable import own_commit, schema
 from celery_durable.publish import producer_in
 from celery_durable.template import send_many
 from durable_harness.broker import Broker
@@ -27,6 +27,13 @@ TABLES = (
     "durable_queue", "durable_message", "durable_ready", "durable_lease", "durable_waiting", "kombu_node",
     "kombu_broadcast", "kombu_dead_letter",
 )  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy server may answer late."""
+    for name in ("CONNECT_SECONDS", "ANSWER_SECONDS"):
+        monkeypatch.setattr(own_commit, name, 60)
 
 
 @pytest.fixture(params=["serializable", "repeatable read"])

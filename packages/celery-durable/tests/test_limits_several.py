@@ -185,13 +185,13 @@ def test_who_is_woken_and_barred_elsewhere_gives_its_place_to_the_next(queue: Li
 
 def test_a_line_does_not_pour_all_it_has_into_another_one_at_once(queue: Limited) -> None:
     queue.run(NOTE_MOVES)
-    queue.limit("1/s")
+    queue.limit("1/m")
     queue.send(*(f"{number}" for number in range(40)), tenant="ann")
     assert queue.tasks() == ["0"]
     queue.limit("1/h", **ANN)
-    queue.later(1)
+    queue.later(60)
     assert queue.tasks() == ["1"]
-    queue.later(1)
+    queue.later(60)
     queue.run("TRUNCATE moves")
     began = monotonic()
     for _ in range(20):

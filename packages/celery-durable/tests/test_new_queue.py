@@ -6,7 +6,7 @@ from typing import Any
 
 import psycopg2
 import pytest
-from celery_durable import schema
+from celery_durable import own_commit, schema
 from celery_durable.publish import producer_in
 from celery_durable.template import Template, send_many
 from durable_harness.broker import Broker
@@ -14,6 +14,13 @@ from sqlalchemy import create_engine, make_url, pool
 from sqlalchemy.orm import Session
 
 QUEUES = "SELECT name FROM kombu_queue ORDER BY name"
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy server may answer late."""
+    for name in ("CONNECT_SECONDS", "ANSWER_SECONDS"):
+        monkeypatch.setattr(own_commit, name, 60)
 
 
 @contextmanager

@@ -20,6 +20,8 @@ from sqlalchemy import create_engine
 pytestmark = pytest.mark.skipif(
     PROGRAM is None, reason="needs pgbouncer: apt-get install pgbouncer (the service itself may stay off)"
 )
+#: Until a test ends them.
+LONG = {"lease_seconds": 60}
 POLLED = {"listen": False, "poll_seconds": 0.2, "lease_seconds": 1, "heartbeat_seconds": 0.3}
 
 
@@ -85,7 +87,7 @@ def left_behind(pooled: str) -> list[tuple[Any, ...]]:
 def test_a_worker_that_polls_leaves_nothing_in_the_session_it_shares(
     broker: Standing, pooled: str, worker: Any, app: Celery
 ) -> None:
-    polling = worker(**POLLED)
+    polling = worker(**POLLED | LONG)
     sent = [send(app, "report", number) for number in range(10)] + [send(app, "retried", 2, countdown=0.3)]
     for task_id in sent:
         broker.is_over(task_id)
@@ -99,11 +101,12 @@ def test_a_worker_that_polls_leaves_nothing_in_the_session_it_shares(
 def test_a_killed_worker_that_polled_is_noticed_by_the_end_of_its_leases(
     broker: Standing, worker: Any, app: Celery
 ) -> None:
-    doomed = worker(**POLLED)
-    task_id = send(app, "sleeps", 1)
+    doomed = worker(**POLLED | LONG)
+    task_id = send(app, "sleeps", 5)
     wait_for(lambda: broker.told(task_id))
     doomed.kill_tree()
-    worker(**POLLED)
+    broker.query("UPDATE kombu_message SET visible_at = now() WHERE task_id = %s", task_id)
+    worker(**POLLED | LONG)
     broker.is_over(task_id)
     assert [one["deliveries"] for one in broker.told(task_id, "start")] == [1, 2]
     assert len(broker.told(task_id, "end")) == 1
@@ -115,11 +118,11 @@ def test_with_a_direct_url_workers_are_woken_and_a_killed_one_is_noticed_at_once
 ) -> None:
     direct = {"direct_url": broker.url, "poll_seconds": 60, "lease_seconds": 60}
     doomed, _ = worker(**direct), worker(**direct)
-    sent = [send(app, "sleeps", 0.6) for _ in range(2)]
+    sent = [send(app, "sleeps", 5) for _ in range(2)]
     wait_for(lambda: all(broker.told(task_id) for task_id in sent))
     doomed.kill_tree()
     for task_id in sent:
-        broker.is_over(task_id, seconds=30)
+        broker.is_over(task_id, seconds=50)
     assert sorted(len(broker.told(task_id, "start")) for task_id in sent) == [1, 2]
     assert left_behind(pooled) == [(0, 0, "on")]
 

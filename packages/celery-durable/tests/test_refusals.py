@@ -150,7 +150,7 @@ def test_a_cancelled_statement_leaves_the_node_its_session(broker: Broker) -> No
     before = pid(one)
     with broker.connect() as foreign, foreign.cursor() as cursor:
         cursor.execute("LOCK TABLE durable_message, durable_ready IN ACCESS EXCLUSIVE MODE")
-        one.channel.node.session._database.run("SET statement_timeout = 100")
+        one.channel.node.session._database.run("SET statement_timeout = 2000")
         one.channel.node.reader.hear("main", None)
         one.look()
         foreign.rollback()

@@ -35,7 +35,7 @@ def worker(broker: Broker, proxy: Proxy) -> Worker:
     """One whose node has asked the silent pooler for something, and waits."""
     worker = broker.worker("-c", "1", BROKER_TEST_URL=through(broker, proxy))
     broker.send("work", 0)
-    wait_for(lambda: broker.left() == 0)
+    wait_for(lambda: broker.left() == 0, seconds=PATIENCE_SECONDS)
     proxy.freeze()
     assert proxy.withheld.wait(60), "the node said nothing"
     return worker
@@ -53,10 +53,10 @@ def test_a_dead_child_is_replaced_while_the_pooler_is_silent_and_work_goes_on_wh
 ) -> None:
     (child,) = psutil.Process(worker.process.pid).children()
     child.kill()
-    wait_for(lambda: child.pid not in pids(worker) and pids(worker), PATIENCE_SECONDS)
+    wait_for(lambda: child.pid not in pids(worker) and pids(worker), seconds=PATIENCE_SECONDS)
     proxy.thaw()
     broker.send("work", 0)
-    wait_for(lambda: broker.left() == 0, PATIENCE_SECONDS)
+    wait_for(lambda: broker.left() == 0)
 
 
 def test_an_answer_that_does_not_come_is_given_up_with_its_session(

@@ -59,7 +59,10 @@ def reader(old: Broker, threads: ThreadPoolExecutor) -> Iterator[Any]:
     """A session whose transactions stay open; it ends before the threads, of which one may wait for it."""
     assert threads
     with closing(old.connect()) as connection:
-        yield connection.cursor()
+        cursor = connection.cursor()
+        cursor.execute("SET deadlock_timeout = '1min'")  # the upgrade gives way, however slow it is
+        connection.commit()
+        yield cursor
 
 
 def upgrade(broker: Broker) -> int:
@@ -143,7 +146,7 @@ def test_who_holds_a_table_as_a_vacuum_does_is_not_taken_for_the_server_s_own(
 @pytest.fixture
 def vacuumed(tmp_path: Path) -> Iterator[Broker]:
     """The database of a role that may not see what others do, with messages that the server vacuums for minutes."""
-    server = PostgresServer(autovacuum_naptime="1s")
+    server = PostgresServer(autovacuum_naptime="1s", deadlock_timeout="5s")
     with ExitStack() as stack:
         stack.callback(server.remove)
         server.start()

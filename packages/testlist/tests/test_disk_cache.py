@@ -145,8 +145,9 @@ def test_processes_that_begin_at_once_share_it(tmp_path: Path) -> None:
     code = """if True:
         import sys
         from pathlib import Path
-        from testlist import FactsKey
+        from testlist import FactsKey, disk_cache
         from testlist.disk_cache import DiskCache
+        disk_cache.PATIENCE = 60
         for n in range(20):
             DiskCache(Path(sys.argv[1])).store({FactsKey(f"{sys.argv[2]}{n}", "python"): {"n": n}})
     """

@@ -18,6 +18,7 @@ from app.services.accounts import password_hashes, password_resets, passwords, s
 from app.services.accounts import sign_up as new_accounts
 from app.services.accounts.password_hashes import Turn
 from tests.conftest import NOW, World
+from tests.rate_buckets import refill_nothing
 
 EMAIL, PASSWORD = "ann@example.org", "correct horse battery"
 FROM = {"client": "192.0.2.1", "secret": "a secret of this test", "now": NOW}
@@ -203,6 +204,7 @@ def attempts(world: World, count: int, email: str, client: str) -> list[type[Exc
     """The answers to wrong passwords.  email, client: with {} for the number of the attempt."""
     answers: list[type[Exception]] = []
     for number in range(count):
+        refill_nothing(world.uow)
         with pytest.raises((TooManyRequests, Unauthenticated)) as refused:
             sign_in(world, email.format(number), "wrong password", client=client.format(number))
         answers.append(refused.type)
@@ -230,7 +232,9 @@ def test_one_client_guesses_at_many_accounts_only_so_often(world: World, client:
 
 def test_signing_up_is_throttled_by_address(world: World) -> None:
     for number in range(new_accounts.PER_ADDRESS):
+        refill_nothing(world.uow)
         sign_up(world, email=f"user{number}@example.org")
+    refill_nothing(world.uow)
     with pytest.raises(TooManyRequests):
         sign_up(world, email="last@example.org")
     assert sign_up(world, email="last@example.org", client="192.0.2.2")

@@ -139,7 +139,7 @@ def test_progress_is_written_with_the_first_beat_of_a_phase_and_then_with_the_re
         for phase in ("fetching", "parsing"):
             for done in range(3):
                 heart.checkpoint(phase, done, 3)
-                assert beaten.wait(10)  # a first beat of the phase; none follows within the hour
+                assert beaten.wait(60)  # a first beat of the phase; none follows within the hour
             beaten.clear()
         wait_for(lambda: len(told) == 2, "the beats of both phases")
     assert [one and one[0] for one in told] == ["fetching", "parsing"]

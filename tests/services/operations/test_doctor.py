@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -29,6 +31,15 @@ LOCK = 424242
 @pytest.fixture
 def doctor(world: World, tmp_path: Path) -> Doctor:
     return Doctor(world, tmp_path)
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy server may answer late."""
+    monkeypatch.setattr("app.cli.doctor.HEARING_SECONDS", 60.0)
+    for name in ("check", "examine"):
+        module = import_module(f"app.services.operations.doctor.{name}")
+        monkeypatch.setattr(module, "WITHIN", timedelta(seconds=60))
 
 
 def run(world: World, statement: str, **values: object) -> None:

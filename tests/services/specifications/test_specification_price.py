@@ -56,7 +56,7 @@ def test_nothing_of_a_user_is_locked_while_units_are_counted(writing: Writing) -
 
 def waits(world: World) -> None:
     """Until somebody waits for the words."""
-    until = time.monotonic() + 30
+    until = time.monotonic() + 60
     while not world.value(WAITS):
         assert time.monotonic() < until
 

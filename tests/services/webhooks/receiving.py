@@ -75,10 +75,14 @@ class Hooks:
         return Sender(post, KEYRING, Policy("1.0.0+test"), renderer("https://fairlane.test"), lambda: 0.0)
 
     def turn(self, webhook_id: UUID, sender: Sender | None = None) -> int:
-        return take_turn(self.world.uow, webhook_id, sender or self.sender(self.receiver.post))
+        return take_turn(self.world.uow, webhook_id, sender or self.sender(self.receiver.post), seconds=600)
 
     def rows(self, columns: str = "type, status, attempts, status_code, fault") -> list[dict[str, object]]:
         return self.world.rows(f"SELECT {columns} FROM webhook_deliveries ORDER BY id")
+
+    def rest(self) -> None:
+        """As if what rests did so for another hour."""
+        self.world.rows("UPDATE webhooks SET paused_until = paused_until + interval '1 h' RETURNING id")
 
     def come_due(self) -> None:
         """As if the delays were over."""

@@ -21,6 +21,8 @@ from durable_harness.waiting import wait_for
 #: Where worker processes find their apps.
 ROOT = Path(__file__).parents[1]
 PREFIX = "durable_harness.worker_app"
+#: Celery gives up after four by itself.
+CONNECT_SECONDS = 60
 #: By its apps, which read their settings when they are imported themselves.
 IMPORTS = ("celery.worker.consumer.gossip", "celery.worker.consumer.mingle", "kombu.common", "psycopg2")
 RUNS = """
@@ -68,6 +70,7 @@ class Broker:
     def __post_init__(self) -> None:
         self.app = Celery(set_as_current=False, broker=f"durable+{self.url}")
         self.app.conf.update(task_ignore_result=True, task_default_queue="main", task_publish_retry=False)
+        self.app.conf.broker_connection_timeout = CONNECT_SECONDS
         self.stack.callback(pools.reset)  # kombu keeps them by URL, beyond the app
         self.stack.callback(self.app.close)
 
@@ -88,11 +91,14 @@ class Broker:
         return psycopg2.connect(self.url)
 
     def kombu(self, **options: Any) -> Connection:
-        return self.stack.enter_context(Connection(f"durable+{self.url}", transport_options=options))
+        return self.stack.enter_context(self._connection(options))
+
+    def _connection(self, options: dict[str, Any]) -> Connection:
+        return Connection(f"durable+{self.url}", transport_options=options, connect_timeout=CONNECT_SECONDS)
 
     def declare(self, *queues: str, **options: Any) -> None:
         """Make queues, as workers do."""
-        with Connection(f"durable+{self.url}", transport_options=options) as connection:
+        with self._connection(options) as connection:
             for queue in queues:
                 connection.default_channel.queue_declare(queue)
 

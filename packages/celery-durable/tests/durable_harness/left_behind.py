@@ -17,7 +17,7 @@ from durable_harness import warm
 #: Names the folder of the run.  Not below pytest's own: another run as root closes that to a PostgreSQL's user.
 RUN_FOLDER = "FAIRLANE_TEST_RUN"
 #: For what a test has asked to end a moment ago.
-PATIENCE_SECONDS = 10.0
+PATIENCE_SECONDS = 60.0
 
 
 def watch(config: pytest.Config) -> None:

@@ -40,7 +40,7 @@ def exits(self: Any) -> None:
     sys.exit(1)
 
 
-@app.task(bind=True, time_limit=3, acks_on_failure_or_timeout=False)
+@app.task(bind=True, time_limit=6, acks_on_failure_or_timeout=False)
 def sticks(self: Any) -> None:
     tell(self)
     time.sleep(60)

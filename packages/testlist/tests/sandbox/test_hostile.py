@@ -17,7 +17,8 @@ from testlist_harness.processes import mentioning, no_children_left
 from testlist_harness.repositories import MakeRepository, git
 
 
-def test_a_child_that_gets_no_processor_for_a_while_costs_no_file() -> None:
+def test_a_child_that_gets_no_processor_for_a_while_costs_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("testlist.sandbox.parsers.STARVED", 300)
     limits = ParseLimits(file_seconds=0.2, children=1)
     stopped = Event()
     with Parsers(limits) as parsers:
@@ -136,12 +137,13 @@ def test_a_checkpoint_may_stop_a_run_at_any_point(calls: int, make_repository: M
     no_children_left()
 
 
-def test_a_pulse_passes_on_the_first_call_and_then_two_a_second() -> None:
+def test_a_pulse_passes_on_the_first_call_and_then_two_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[tuple[str, int, int]] = []
     progress = Progress(lambda *values: seen.append(values))
     for number in range(1_000):
+        monkeypatch.setattr("testlist.progress.time.monotonic", lambda now=number / 1_000: now)
         progress.at("parsing", number, 1_000)
-    assert seen == [("parsing", 0, 1_000)]
+    assert seen == [("parsing", 0, 1_000), ("parsing", 500, 1_000)]
 
 
 KILLED = """
@@ -171,7 +173,7 @@ def test_a_killed_worker_leaves_no_git_and_the_next_run_removes_its_directory(
             assert worker.stdout is not None
             assert worker.stdout.readline() == b"waiting\n"
             worker.kill()
-        patience = time.monotonic() + 10
+        patience = time.monotonic() + 60
         while (running := mentioning(host)) and time.monotonic() < patience:
             os.sched_yield()
         assert running == []
