@@ -56,7 +56,7 @@ def test_a_dead_child_is_replaced_while_the_pooler_is_silent_and_work_goes_on_wh
     wait_for(lambda: child.pid not in pids(worker) and pids(worker), seconds=PATIENCE_SECONDS)
     proxy.thaw()
     broker.send("work", 0)
-    wait_for(lambda: broker.left() == 0)
+    wait_for(lambda: broker.left() == 0, seconds=PATIENCE_SECONDS)
 
 
 def test_an_answer_that_does_not_come_is_given_up_with_its_session(
