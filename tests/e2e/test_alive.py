@@ -37,7 +37,8 @@ def hung(process: LocalProcess, nodes: Nodes) -> None:
     """Stop a process, and let its last sign be a minute old."""
     os.kill(process.pid, signal.SIGSTOP)
     wait_for(lambda: psutil.Process(process.pid).status() == psutil.STATUS_STOPPED, "a process that stopped")
-    sign = Path(nodes.environment()["FAIRLANE_HOME"]) / "alive" / "node0"
+    signs = Path(nodes.environment()["FAIRLANE_HOME"]) / "alive"
+    (sign,) = signs.glob(f"*@{socket.gethostname()}")  # not one that it was just writing
     pid, at = sign.read_text().split()
     sign.write_text(f"{pid} {float(at) - 60}\n")
 
