@@ -315,17 +315,6 @@ def test_a_body_whose_time_is_over_is_not_ended_again_while_its_refusal_is_sent(
     play(scene)
 
 
-def test_a_body_is_behind_once_it_brought_too_little_and_a_burst_pays_for_little_time() -> None:
-    place = bodies.BodyPlace(asyncio.Timeout(None), now=100.0)
-    place.received(10 * bodies.RATE, now=100.0)
-    assert place.due == 100.0 + bodies.GRACE
-    for second in range(101, 110):
-        place.received(bodies.RATE, now=second)
-        assert place.due >= second
-    place.received(1, now=112.0)
-    assert place.due < 112.0
-
-
 def test_who_is_known_has_places_that_strangers_cannot_take(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bodies, "GRACE", 600.0)
 
@@ -353,11 +342,6 @@ def test_the_served_application_knows_networks_and_the_tokens_that_were_good(web
     assert not server._is_known(environ)
     assert web.client.get("/api/v1/me", headers=token).status_code == 200
     assert server._is_known(environ)
-
-
-def test_a_place_for_a_long_body_is_waited_for_briefly() -> None:
-    assert bodies.GRACE + bodies.JUDGED_EVERY < bodies.PATIENCE
-    assert bodies.PATIENCE <= 5 < bridge.BODY_SECONDS
 
 
 def test_every_form_that_hashes_a_password_has_the_threads_of_sign_ins(web: Web) -> None:
