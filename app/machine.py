@@ -1,4 +1,4 @@
-"""Memory and processors that this process may use: those of the machine, within the limits of its control groups."""
+"""Memory and processors that this process may use, within the limits of its control groups, and the memory it has."""
 
 from __future__ import annotations
 
@@ -24,6 +24,12 @@ def read(proc: Path = PROC, cgroups: Path = CGROUPS) -> Machine:
     folders = list(_folders(proc, cgroups))
     pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     return Machine(min([pages, *_memories(folders)]), min([float(_usable()), *_shares(folders)]))
+
+
+def resident(proc: Path = PROC) -> int:
+    """Bytes of memory that this process has, shared ones included; 0 where the system does not tell."""
+    pages = _numbers(proc / "self" / "statm")
+    return pages[1] * os.sysconf("SC_PAGE_SIZE") if pages else 0
 
 
 def _usable() -> int:

@@ -99,9 +99,11 @@ class FairTask(Task):
         return outcome
 
     def _perform(self, kit: WorkerWiring, user: UUID | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Outcome:
-        seconds = kit.settings.heartbeat_seconds
+        settings = kit.settings
+        seconds, memory = settings.heartbeat_seconds, settings.job_memory_mb << 20
+        self.heart = Heartbeat(kit.uow, self.service, self.delivery, kit.policy, seconds=seconds, memory=memory)
         try:
-            with Heartbeat(kit.uow, self.service, self.delivery, kit.policy, seconds=seconds) as self.heart:
+            with self.heart:
                 return Outcome(self.run(*args, **kwargs))
         except HeartbeatSilent:
             raise
@@ -112,7 +114,7 @@ class FairTask(Task):
         except Exception as error:
             if is_databases(error):
                 raise
-            return self._failed(kit, user, error)
+            return self._failed(kit, user, MemoryError() if self.heart.is_too_large else error)
 
     def _failed(self, kit: WorkerWiring, user: UUID | None, error: Exception) -> Outcome:
         return fail(

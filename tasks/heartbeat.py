@@ -1,15 +1,20 @@
-"""The heartbeat of a running job: a thread that renews its slot, writes progress and checks for a cancellation."""
+"""The heartbeat of a running job: a thread that renews its slot, writes progress, and ends a job that may not go on."""
 
+import os
+import signal
 from contextvars import copy_context
 from functools import partial
-from threading import Event, Thread
+from math import inf
+from threading import Event, Thread, current_thread, main_thread
 from time import monotonic
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import structlog
+from celery.exceptions import SoftTimeLimitExceeded
 from sqlalchemy.exc import SQLAlchemyError
 
+from app import machine
 from app.domain.lifecycle import Delivery
 from app.domain.queues import Service
 from app.services.jobs.heartbeat import Pulse, beat
@@ -41,9 +46,18 @@ class Heartbeat:
     """`with Heartbeat(…) as heart:` around the body; the body calls `heart.checkpoint` at least once a second."""
 
     def __init__(
-        self, uow: UnitOfWork, service: Service, delivery: Delivery, policy: Policy, *, seconds: float
+        self,
+        uow: UnitOfWork,
+        service: Service,
+        delivery: Delivery,
+        policy: Policy,
+        *,
+        seconds: float,
+        memory: float = inf,
     ) -> None:
-        self._service = service
+        """memory: bytes that the process may have."""
+        self._service, self._memory = service, memory
+        self.is_too_large = self._is_over = False
         self._uow, self._delivery, self._policy, self._seconds = uow, delivery, policy, seconds
         self._progress: tuple[str, int, int] | None = None
         self._pulse = Pulse.GO_ON
@@ -55,30 +69,44 @@ class Heartbeat:
 
     def __enter__(self) -> Self:
         self._answered = monotonic()
+        self._as_before = signal.signal(signal.SIGUSR1, self._interrupt) if _is_main() else None
         self._thread.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._stop.set()
-        # a hanging thread ends with its process, and writes nothing, because the fence is gone by then
-        self._thread.join(None if kind is not HeartbeatSilent else 0)
+        try:
+            self._stop.set()
+            # a hanging thread ends with its process, and writes nothing, because the fence is gone by then
+            self._thread.join(None if kind is not HeartbeatSilent else 0)
+        finally:
+            if self._as_before is not None:
+                signal.signal(signal.SIGUSR1, self._as_before)
 
     def checkpoint(self, phase: str, done: int, total: int) -> None:
-        """Report the body's progress, and watch the heartbeat.  Raises: JobStopped, LeaseLost, HeartbeatSilent."""
+        """Report the body's progress, and watch the heartbeat.
+
+        Raises: JobStopped, LeaseLost, HeartbeatSilent, SoftTimeLimitExceeded.
+        """
         self._progress = (phase, done, total)
+        if self._is_over:
+            raise SoftTimeLimitExceeded
         if self._pulse is Pulse.STOP:
             raise JobStopped
         if self._pulse is Pulse.LOST:
             raise LeaseLost
-
         if monotonic() - self._answered > SILENT_LEASES * self._policy.lease_seconds:
             raise HeartbeatSilent
         if not self._thread.is_alive():
             log.error("heartbeat_died")
             self._begin()
             self._thread.start()
+
+    def _interrupt(self, *_: Any) -> None:
+        # whatever keeps the faults of a framework's rules from the others may take this for one
+        self._is_over = True
+        raise SoftTimeLimitExceeded
 
     def _begin(self) -> None:
         # its lines carry what those of the job do
@@ -88,12 +116,23 @@ class Heartbeat:
     def _run(self) -> None:
         silent = 0.0
         while not self._stop.wait(PHASE_SECONDS):
+            self._weigh()
             silent += PHASE_SECONDS
             progress = self._progress
             if silent < self._seconds and _phase(progress) == _phase(self._written):
                 continue
             if self._beat(progress if progress != self._written else None):
                 self._written, silent = progress, 0.0
+
+    def _weigh(self) -> None:
+        """End the body as at its soft time limit, wherever it is, if the process has become too large.
+
+        A limit of the system would be a MemoryError at any allocation instead: CPython 3.11 may spin for ever in
+        unwinding it (gh-132508), and there is no memory to write down that the job has failed.
+        """
+        if not self.is_too_large and machine.resident() > self._memory:
+            self.is_too_large = True
+            os.kill(os.getpid(), signal.SIGUSR1)
 
     def _beat(self, news: tuple[str, int, int] | None) -> bool:
         try:
@@ -108,6 +147,11 @@ class Heartbeat:
             return False
         self._answered, self._is_away = monotonic(), False
         return True
+
+
+def _is_main() -> bool:
+    """Whether this is the thread that gets signals."""
+    return current_thread() is main_thread()
 
 
 def _phase(progress: tuple[str, int, int] | None) -> str | None:

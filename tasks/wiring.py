@@ -2,7 +2,6 @@
 
 import gc
 import os
-import resource
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -74,21 +73,11 @@ def _share(**_: Any) -> None:
 def _begin(**_: Any) -> None:
     # a socket that two processes share carries two conversations at once (docs/broker-hazards.md H13)
     _wired.cache_clear()
-    _bound_memory(load().job_memory_mb << 20)
     # so that the first job need not wait for the settings and a connection; if the database is unavailable, the job
     # handles it
     with suppress(SQLAlchemyError):
         wired().uow.now()
         change_limits.release_held(wired().uow, wired().policy)
-
-
-def _bound_memory(most: int) -> None:
-    """Let a job that needs more than `most` bytes fail, so that the kernel need not kill a process of its choice.
-
-    The names of a commit are resolved in this process.  Only the soft limit: git and the parsers set their own.
-    """
-    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
-    resource.setrlimit(resource.RLIMIT_DATA, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
 
 
 @lru_cache(maxsize=1)

@@ -1,7 +1,7 @@
 """The service's own worker, but for repositories called `slow`, `parsed` and `huge`.
 
 A slow one it fetches, and then waits to be let go on, with a parsed one it waits while it parses; for a huge one it
-allocates 1 GiB.
+allocates 1 GB in small pieces.
 
 celery -A tests.e2e.stalling_worker worker -Q analysis_default.  So a job is under way for as long as a test wants, where
 a repository that is large enough would take the processor from the other tests.
@@ -18,6 +18,7 @@ from typing import Any
 from testlist import Inventory
 
 import tasks.analysis
+import tasks.stopping
 from app.domain.repositories import Repository
 from app.services.analyses.analyse import Taken
 from tasks.celery import app
@@ -39,7 +40,7 @@ def remembered(kit: Any, repository: Repository, *given: Any) -> Taken:
 
 
 def stalled(repo: Any, *, checkpoint: Checkpoint, **options: Any) -> Inventory:
-    names = [bytes(2**20) for _ in range(1024)] if now == HUGE else []
+    names = [{number: number} for number in range(5_000_000 if now == HUGE else 0)]
 
     def waited(*progress: Any) -> None:
         checkpoint(*progress)
@@ -57,6 +58,8 @@ def wait(name: str, checkpoint: Checkpoint, progress: tuple[Any, ...]) -> None:
         time.sleep(0.05)  # a pause between two looks
 
 
+#: A busy machine may take longer to end a process that was killed.
+tasks.stopping.REAP_SECONDS = 60.0
 tasks.analysis.take = remembered
 tasks.analysis.inventory = stalled
 

@@ -194,7 +194,7 @@ def test_every_setting_may_come_from_a_file(field: str, tmp_path: Path) -> None:
         "cells": "eu1=postgresql://ann:x@h:1/d", "directory_url": "postgresql://ann:x@h:1/d",
         "object_store_url": f"file://{tmp_path}",
         "session_idle_timeout": "1h", "smtp_url": "smtp://ann:x@mail.example.org", "mail_from": "fairlane@example.org",
-        "llm_share_per_account": "0.5",
+        "llm_share_per_account": "0.5", "job_memory_mb": "512",
     }  # fmt: skip
     kind = str(Settings.model_fields[field].annotation)
     given_value = values.get(field) or (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable
 from dataclasses import replace
 from threading import Event
@@ -9,10 +10,11 @@ from typing import Any
 
 import pytest
 from celery import Celery
-from celery.exceptions import Reject
+from celery.exceptions import Reject, SoftTimeLimitExceeded
 from durable_harness.waiting import wait_for
 from sqlalchemy.exc import OperationalError
 
+from app import machine
 from app.domain.queues import Service
 from app.services.jobs.heartbeat import Pulse
 from app.store.core.unit_of_work import UnitOfWork
@@ -103,6 +105,32 @@ def test_a_beat_that_hangs_ends_the_attempt_for_good_reason(made: Any) -> None:
     with pytest.raises(HeartbeatSilent):
         body()
     never.set()
+
+
+def test_an_attempt_that_is_over_is_over_at_each_checkpoint(world: World) -> None:
+    """What keeps faults apart, as the engine does with those of a framework's rules, may take the signal for one."""
+    before = signal.getsignal(signal.SIGUSR1)
+    with Heartbeat(world.uow, Service.ANALYSIS, world.running(world.user()), world.policy, seconds=3600) as heart:
+        heart.checkpoint("parsing", 0, 2)
+        with pytest.raises(SoftTimeLimitExceeded):
+            signal.raise_signal(signal.SIGUSR1)
+        for done in range(2):
+            with pytest.raises(SoftTimeLimitExceeded):
+                heart.checkpoint("parsing", done, 2)
+    assert signal.getsignal(signal.SIGUSR1) is before
+    assert not heart.is_too_large
+
+
+def test_an_attempt_whose_process_becomes_too_large_is_over_wherever_it_is(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(heartbeat, "PHASE_SECONDS", 0.01)
+    monkeypatch.setattr(machine, "resident", iter([99, 100, 101, *[0] * 10_000]).__next__)
+    delivery = world.running(world.user())
+    heart = Heartbeat(world.uow, Service.ANALYSIS, delivery, world.policy, seconds=3600, memory=100)
+    with heart, pytest.raises(SoftTimeLimitExceeded):
+        wait_for(lambda: False, "nothing")
+    assert heart.is_too_large
 
 
 def test_the_message_of_an_attempt_without_a_pulse_goes_back(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -219,7 +219,6 @@ class Parsers:
     def _start(self) -> Child:
         bounds = {
             resource.RLIMIT_AS: self.limits.memory_bytes,
-            resource.RLIMIT_DATA: self.limits.memory_bytes,  # whatever this process has for itself
             resource.RLIMIT_CPU: self.limits.cpu_seconds,
             resource.RLIMIT_FSIZE: 0,
             resource.RLIMIT_CORE: 0,
