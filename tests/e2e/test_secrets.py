@@ -105,8 +105,11 @@ def test_events_of_a_job_show_no_secret(system: System, worker: LocalWorker) -> 
         reader = subprocess.Popen(dump, cwd=ROOT, env=environment, stdout=out, stderr=out)
     try:
         wait_for(lambda: " heartbeat: " in log.read_text(), "the first event")
-        while "succeeded" not in log.read_text():  # Celery drops what a reader leaves for five seconds
+        for _ in range(50):  # Celery drops what a reader leaves for five seconds
+            if "succeeded" in log.read_text():
+                break
             system.wait(system.submit(system.user(), uuid4().hex), "completed")
+        assert "succeeded" in log.read_text()
         assert find_leaks(system.world.uow, canaries(system), within=timedelta(minutes=1)) == []
     finally:
         reader.kill()

@@ -39,7 +39,7 @@ def test_a_worker_that_is_asked_to_stop_hands_its_running_job_back_at_once_and_u
     worker.kill(signal=stop)
     # the end of its lease would hand it back after two minutes; the figures are from `make prove-rolling`
     wait_for(lambda: system.job(job_id)["status"] == "queued", "the job to be handed back", seconds=30)
-    wait_for(lambda: not [child for child in children if lives(child)], "its processes to end")
+    assert not [child for child in children if lives(child)]
     worker.container.wait()
     assert_uncharged(system, job_id)
 

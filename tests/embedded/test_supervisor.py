@@ -122,12 +122,12 @@ def test_json_lines_pass_untouched_and_others_become_json(tree: Helper) -> None:
 
 
 def test_a_child_that_does_not_stop_is_killed_after_the_grace(tree: Helper, tmp_path: Path) -> None:
-    up = tree({"web": STUBBORN, "worker": SLEEP}, grace=0.3)
+    up = tree({"web": STUBBORN, "worker": SLEEP}, grace=10)
     read_until(up, "all ready")
     up.send_signal(signal.SIGINT)
     said, _ = up.communicate(timeout=240)
     assert up.returncode == 1
-    assert "killing children=['web'" in said  # the other one may need longer on a busy machine
+    assert "killing children=['web']" in said
     assert gone(*noted(tmp_path, "web", "worker"))
 
 

@@ -7,6 +7,7 @@ import sys
 import time
 from pathlib import Path
 from threading import Event, Timer
+from types import SimpleNamespace
 
 import pytest
 from testlist import GitLimits, InventoryError, ParseLimits, Source, fetched, inventory, resolve
@@ -141,7 +142,7 @@ def test_a_pulse_passes_on_the_first_call_and_then_two_a_second(monkeypatch: pyt
     seen: list[tuple[str, int, int]] = []
     progress = Progress(lambda *values: seen.append(values))
     for number in range(1_000):
-        monkeypatch.setattr("testlist.progress.time.monotonic", lambda now=number / 1_000: now)
+        monkeypatch.setattr("testlist.progress.time", SimpleNamespace(monotonic=lambda now=number / 1_000: now))
         progress.at("parsing", number, 1_000)
     assert seen == [("parsing", 0, 1_000), ("parsing", 500, 1_000)]
 
