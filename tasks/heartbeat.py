@@ -55,7 +55,7 @@ class Heartbeat:
         seconds: float,
         memory: float = inf,
     ) -> None:
-        """memory: bytes that the process may have."""
+        """Prepare the thread.  memory: bytes that the process may have."""
         self._service, self._memory = service, memory
         self.is_too_large = self._is_over = False
         self._uow, self._delivery, self._policy, self._seconds = uow, delivery, policy, seconds
