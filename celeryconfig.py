@@ -63,8 +63,8 @@ task_annotations = {
 }
 
 worker_prefetch_multiplier = 1
-# A process that had so much keeps some of it, and would weigh on the next job (tasks/heartbeat.py).
-worker_max_memory_per_child = _settings.job_memory_mb * 1024  # KiB, the most that it ever had
+# A process that had much keeps some of it, and the next job would pay for it (tasks/heartbeat.py).
+worker_max_memory_per_child = _settings.job_memory_mb * 768  # KiB, the most that it ever had: three quarters
 # A child connects to the database before it says that it is up, which takes 5 s where a host has vanished; Celery kills
 # it after four, and its successors (H37).
 worker_proc_alive_timeout = 60.0

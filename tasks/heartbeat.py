@@ -13,6 +13,7 @@ from typing import Any, Self
 import structlog
 from celery.exceptions import SoftTimeLimitExceeded
 from sqlalchemy.exc import SQLAlchemyError
+from testlist.progress import Stopped
 
 from app import machine
 from app.domain.lifecycle import Delivery
@@ -30,16 +31,20 @@ PHASE_SECONDS = 0.5
 SILENT_LEASES = 4
 
 
-class JobStopped(Exception):  # noqa: N818 - not a failure
+class JobStopped(Stopped):
     """A cancellation of this job was requested."""
 
 
-class LeaseLost(Exception):  # noqa: N818 - not a failure of the job
+class LeaseLost(Stopped):
     """The message was given to another worker, so the writes of this one are refused."""
 
 
-class HeartbeatSilent(Exception):  # noqa: N818 - not a failure of the job
+class HeartbeatSilent(Stopped):
     """The heartbeat hangs, or has failed for too long; the message goes back, and the job runs again."""
+
+
+class TimeOver(SoftTimeLimitExceeded, Stopped):
+    """The attempt took too long, or its process became too large."""
 
 
 class Heartbeat:
@@ -58,6 +63,7 @@ class Heartbeat:
         """Prepare the thread.  memory: bytes that the process may have."""
         self._service, self._memory = service, memory
         self.is_too_large = self._is_over = False
+        self._as_before: Any = None
         self._uow, self._delivery, self._policy, self._seconds = uow, delivery, policy, seconds
         self._progress: tuple[str, int, int] | None = None
         self._pulse = Pulse.GO_ON
@@ -69,7 +75,10 @@ class Heartbeat:
 
     def __enter__(self) -> Self:
         self._answered = monotonic()
-        self._as_before = signal.signal(signal.SIGUSR1, self._interrupt) if _is_main() else None
+        if _is_main():
+            self._as_before = signal.signal(signal.SIGUSR1, self._interrupt)
+        else:
+            self._memory = inf  # no signal would get here
         self._thread.start()
         return self
 
@@ -81,17 +90,18 @@ class Heartbeat:
             # a hanging thread ends with its process, and writes nothing, because the fence is gone by then
             self._thread.join(None if kind is not HeartbeatSilent else 0)
         finally:
+            self._stop.set()  # should the signal have come just before
             if self._as_before is not None:
                 signal.signal(signal.SIGUSR1, self._as_before)
 
     def checkpoint(self, phase: str, done: int, total: int) -> None:
         """Report the body's progress, and watch the heartbeat.
 
-        Raises: JobStopped, LeaseLost, HeartbeatSilent, SoftTimeLimitExceeded.
+        Raises: JobStopped, LeaseLost, HeartbeatSilent, TimeOver.
         """
         self._progress = (phase, done, total)
         if self._is_over:
-            raise SoftTimeLimitExceeded
+            raise TimeOver
         if self._pulse is Pulse.STOP:
             raise JobStopped
         if self._pulse is Pulse.LOST:
@@ -104,9 +114,10 @@ class Heartbeat:
             self._thread.start()
 
     def _interrupt(self, *_: Any) -> None:
-        # whatever keeps the faults of a framework's rules from the others may take this for one
-        self._is_over = True
-        raise SoftTimeLimitExceeded
+        if self._stop.is_set():  # the body has ended
+            return
+        self._is_over = True  # a finalizer, or a library, may swallow what is raised
+        raise TimeOver
 
     def _begin(self) -> None:
         # its lines carry what those of the job do
@@ -130,8 +141,10 @@ class Heartbeat:
         A limit of the system would be a MemoryError at any allocation instead: CPython 3.11 may spin for ever in
         unwinding it (gh-132508), and there is no memory to write down that the job has failed.
         """
-        if not self.is_too_large and machine.resident() > self._memory:
+        size = machine.resident()
+        if size > self._memory:
             self.is_too_large = True
+            self._memory = size + size // 8  # again, if something has swallowed it and it goes on to grow
             os.kill(os.getpid(), signal.SIGUSR1)
 
     def _beat(self, news: tuple[str, int, int] | None) -> bool:

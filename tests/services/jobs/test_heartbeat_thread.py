@@ -13,6 +13,7 @@ from celery import Celery
 from celery.exceptions import Reject, SoftTimeLimitExceeded
 from durable_harness.waiting import wait_for
 from sqlalchemy.exc import OperationalError
+from testlist.progress import Stopped
 
 from app import machine
 from app.domain.queues import Service
@@ -108,12 +109,13 @@ def test_a_beat_that_hangs_ends_the_attempt_for_good_reason(made: Any) -> None:
 
 
 def test_an_attempt_that_is_over_is_over_at_each_checkpoint(world: World) -> None:
-    """What keeps faults apart, as the engine does with those of a framework's rules, may take the signal for one."""
+    """A finalizer or a library may swallow what the signal raises; for the engine it stops the run."""
     before = signal.getsignal(signal.SIGUSR1)
     with Heartbeat(world.uow, Service.ANALYSIS, world.running(world.user()), world.policy, seconds=3600) as heart:
         heart.checkpoint("parsing", 0, 2)
-        with pytest.raises(SoftTimeLimitExceeded):
+        with pytest.raises(SoftTimeLimitExceeded) as over:
             signal.raise_signal(signal.SIGUSR1)
+        assert isinstance(over.value, Stopped)
         for done in range(2):
             with pytest.raises(SoftTimeLimitExceeded):
                 heart.checkpoint("parsing", done, 2)
@@ -125,12 +127,14 @@ def test_an_attempt_whose_process_becomes_too_large_is_over_wherever_it_is(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(heartbeat, "PHASE_SECONDS", 0.01)
-    monkeypatch.setattr(machine, "resident", iter([99, 100, 101, *[0] * 10_000]).__next__)
+    sizes = iter([99, 100, 104, 104, 116, 117, 119, *[0] * 10_000])
+    monkeypatch.setattr(machine, "resident", sizes.__next__)
     delivery = world.running(world.user())
-    heart = Heartbeat(world.uow, Service.ANALYSIS, delivery, world.policy, seconds=3600, memory=100)
-    with heart, pytest.raises(SoftTimeLimitExceeded):
-        wait_for(lambda: False, "nothing")
-    assert heart.is_too_large
+    with Heartbeat(world.uow, Service.ANALYSIS, delivery, world.policy, seconds=3600, memory=100) as heart:
+        for _ in range(2):  # again, as it was swallowed and the process has grown
+            with pytest.raises(SoftTimeLimitExceeded):
+                wait_for(lambda: False, "nothing")
+            assert heart.is_too_large
 
 
 def test_the_message_of_an_attempt_without_a_pulse_goes_back(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ from typing import Final, TypeVar
 
 from testlist.interface import Claim, Scope
 from testlist.model import Facts, FactsByPath, Test
+from testlist.progress import Stopped
 
 Given = TypeVar("Given")
 
@@ -17,10 +18,10 @@ log = logging.getLogger(__name__)
 
 
 def attempt(work: Callable[[], Given], otherwise: Given, *, framework: str, path: str = "") -> Given:
-    """What the work gives; a failure is logged, as it is a defect of ours.  Raises: MemoryError."""
+    """What the work gives; a failure is logged, as it is a defect of ours.  Raises: MemoryError, Stopped."""
     try:
         return work()
-    except MemoryError:
+    except (MemoryError, Stopped):
         raise
     except Exception:
         log.exception("event=rules_failed framework=%s path=%r", framework, path)

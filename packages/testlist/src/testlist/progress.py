@@ -5,8 +5,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 #: (phase, done, total); phase is fetching, parsing or saving; total 0 means not known yet.
-#: It is called at least once a second during long work and may raise to stop the run.
+#: It is called at least once a second during long work and may raise a `Stopped` to stop the run.
 Checkpoint = Callable[[str, int, int], None]
+
+
+class Stopped(Exception):  # noqa: N818 - not a failure
+    """What a checkpoint, or a signal, raises to stop a run: nothing takes it for a fault of a framework's rules."""
 
 
 def silent(phase: str, done: int, total: int) -> None:
