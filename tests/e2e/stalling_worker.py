@@ -1,7 +1,7 @@
 """The service's own worker, but for repositories called `slow`, `parsed` and `huge`.
 
 A slow one it fetches, and then waits to be let go on, with a parsed one it waits while it parses; for a huge one it
-allocates 1 GB in small pieces.
+allocates 400 MB in small pieces, and then waits.
 
 celery -A tests.e2e.stalling_worker worker -Q analysis_default.  So a job is under way for as long as a test wants, where
 a repository that is large enough would take the processor from the other tests.
@@ -40,13 +40,14 @@ def remembered(kit: Any, repository: Repository, *given: Any) -> Taken:
 
 
 def stalled(repo: Any, *, checkpoint: Checkpoint, **options: Any) -> Inventory:
-    names = [{number: number} for number in range(5_000_000 if now == HUGE else 0)]
+    names = [{number: number} for number in range(1_800_000 if now == HUGE else 0)]
 
     def waited(*progress: Any) -> None:
         checkpoint(*progress)
         wait(PARSED, checkpoint, progress)
 
-    wait(SLOW, checkpoint, ("parsing", 0, 1))
+    for name in (SLOW, HUGE):
+        wait(name, checkpoint, ("parsing", 0, 1))
     del names
     return inventory(repo, checkpoint=waited, **options)
 
