@@ -53,7 +53,8 @@ def inventory(
     checks: also say what each test checks, for which the bodies of functions are read; most_checked: not of a commit
     with more tests than this.  earlier: an inventory of another commit of this repository: what no change concerns is
     taken over.  It helps most where the cache has the facts of changed files as they were.
-    Raises: InventoryError for the repository as a whole; whatever the checkpoint raises.
+    Raises: InventoryError for the repository as a whole; whatever the checkpoint raises, which is a `Stopped`: anything
+    else may be taken for a fault of a framework's rules.
     """
     if checkpoint is not silent:  # otherwise the one the repository was fetched with stays
         repo.progress.checkpoint, repo.progress.due = checkpoint, 0.0
