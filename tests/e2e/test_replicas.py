@@ -189,6 +189,7 @@ def test_a_job_that_was_taken_over_is_described_with_ones_own_request(pair: Repl
 def test_a_commit_that_only_the_replica_shows_is_not_shown(pair: Replicated) -> None:
     """A commit that waits for a synchronous standby is visible on other standbys before it is on the primary."""
     headers = pair.web.token()
+    pair.completed()  # so that the files are known, and nothing is committed before the end
     job = pair.web.submit("waiting", headers, commit="a" * 40).json["id"]
     delivery = pair.web.started(job)
     pair.caught_up()
