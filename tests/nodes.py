@@ -38,6 +38,14 @@ MEASURED = "COVERAGE_PROCESS_CONFIG"
 GRACE_SECONDS = 10.0
 
 
+def lives(process: psutil.Process) -> bool:
+    """Whether a process has not ended; one that nobody has waited for yet has."""
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
 class LocalProcess:
     """What a node asks of its container, answered by a process of this machine."""
 

@@ -12,7 +12,6 @@ from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
-import psutil
 import pytest
 from durable_harness.waiting import wait_for
 
@@ -22,7 +21,7 @@ from app.services.accounts.tokens import add_token
 from app.settings import load
 from tests.e2e.conftest import System
 from tests.e2e.webs import Web
-from tests.nodes import Nodes
+from tests.nodes import Nodes, lives
 
 
 def status(web: Web, path: str) -> int:
@@ -110,7 +109,7 @@ def test_a_process_whose_main_process_was_killed_says_so_to_its_clients_and_ends
         os.kill(web.process.pid, signal.SIGKILL)
         wait_for(has_ended, "the process not to be ready")
     assert time.monotonic() - begun < 30  # it would serve this connection for 35 seconds
-    wait_for(lambda: not worker.is_running() or worker.status() == psutil.STATUS_ZOMBIE, "the process to end")
+    wait_for(lambda: not lives(worker), "the process to end")
 
 
 @pytest.mark.proof

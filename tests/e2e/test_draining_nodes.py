@@ -25,7 +25,7 @@ def fairlane(system: System, *arguments: str) -> Result:
 
 
 def name_of(system: System, worker: LocalWorker) -> str:
-    """As others see it, once they do."""
+    """A node's name, once others see the node."""
     name = f"{socket.gethostname()}:{worker.container.pid}"
     wait_for(lambda: name in [node.name for node in nodes.states(system.world.uow)], "the node to be seen")
     return name

@@ -5,7 +5,6 @@ import signal
 from pathlib import Path
 from uuid import UUID
 
-import psutil
 import pytest
 import yaml
 from durable_harness.waiting import wait_for
@@ -14,18 +13,12 @@ from app.cli.up import GRACE_SECONDS
 from app.errors import BadSetting
 from app.settings import load
 from tests.e2e.conftest import System
+from tests.nodes import lives
 from tests.tiers import proofs
 
 ROOT = Path(__file__).parents[2]
 #: What a stop takes besides its grace, on a busy machine.
 STOP_SECONDS = 8.0
-
-
-def lives(process: psutil.Process) -> bool:
-    try:
-        return bool(process.status() != psutil.STATUS_ZOMBIE)
-    except psutil.NoSuchProcess:
-        return False
 
 
 @pytest.mark.parametrize("stop", proofs([signal.SIGTERM, signal.SIGINT], but=[signal.SIGTERM]))

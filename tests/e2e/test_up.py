@@ -15,7 +15,7 @@ import pytest
 from durable_harness.environment import bare_environment
 from durable_harness.waiting import wait_for
 
-from tests.nodes import ROOT
+from tests.nodes import ROOT, lives
 
 pytestmark = pytest.mark.proof
 
@@ -100,7 +100,7 @@ def test_up_analyses_a_repository_refuses_a_second_start_and_stops_without_a_tra
     family = up.family()
     up.process.send_signal(signal.SIGTERM)
     assert up.process.wait(60) == 0
-    assert [process for process in family if _lives(process)] == []
+    assert [process for process in family if lives(process)] == []
 
 
 def test_a_killed_up_takes_its_tree_along_and_the_next_one_goes_on_with_its_data(up: Up, tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def test_a_killed_up_takes_its_tree_along_and_the_next_one_goes_on_with_its_data
     ours = [process for process in up.family() if not _is_servers(process)]
     up.process.kill()
     up.process.wait(60)
-    wait_for(lambda: not [process for process in ours if _lives(process)], "the tree to end", seconds=30)
+    wait_for(lambda: not [process for process in ours if lives(process)], "the tree to end", seconds=30)
     token = re.search(r"fl_[\w-]+", up.said())
     with (tmp_path / "again.log").open("wb") as output:
         argv = [*COMMAND, "--port", str(up.port)]
@@ -124,11 +124,4 @@ def _is_servers(process: psutil.Process) -> bool:
     try:
         return process.name() == "postgres"
     except psutil.NoSuchProcess:  # a git of the job
-        return False
-
-
-def _lives(process: psutil.Process) -> bool:
-    try:
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
         return False

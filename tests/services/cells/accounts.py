@@ -7,10 +7,13 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from uuid import UUID
 
+import pytest
+
 from app.domain.lifecycle import Delivery, Outcome
 from app.domain.plans import Tier
 from app.services.accounts import sessions, tokens
 from app.services.analyses.submit import submit
+from app.services.cells import move_account
 from app.services.operations.audit import audit
 from app.services.operations.reconcile import reconcile
 from tests.conftest import A_FILE, NOW, World, keyed
@@ -206,3 +209,15 @@ def ended(world: World, user: UUID, job: UUID) -> Outcome:
     delivery = world.lease(job)
     assert world.start(delivery, user) is Outcome.STARTED
     return world.finish(delivery, user, [A_FILE])
+
+
+def die_moving(source: World, target: World, user: UUID) -> None:
+    """Begin to move an account of epoch 0, and die before anything of it is sent ahead."""
+
+    def die(*_: object) -> None:
+        raise RuntimeError
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(move_account, "send_ahead", die)
+        with pytest.raises(RuntimeError):
+            move_account.move(source.uow, target.uow, user, epoch=1)

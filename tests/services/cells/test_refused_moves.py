@@ -18,7 +18,7 @@ from app.store.cells import contents, histories, rows, tables
 from app.store.operations import retention
 from tests.conftest import A_FILE, World
 from tests.services.busy import leave
-from tests.services.cells.accounts import broken, everything, left_of
+from tests.services.cells.accounts import broken, die_moving, everything, left_of
 
 
 def jobs_of(world: World, user: UUID) -> list[UUID]:
@@ -131,7 +131,7 @@ def test_a_job_that_leaves_the_history_while_it_is_copied_leaves_the_target(
 
 @pytest.mark.parametrize("ends", ["before", "after"])
 def test_a_job_that_leaves_the_history_after_its_mover_died_leaves_the_target(
-    world: World, there: World, monkeypatch: pytest.MonkeyPatch, ends: str
+    world: World, there: World, ends: str
 ) -> None:
     """Who settles the move does not know of it: what was copied of it expires with its accept record."""
     user = world.user(Tier.PRO)
@@ -139,13 +139,7 @@ def test_a_job_that_leaves_the_history_after_its_mover_died_leaves_the_target(
     if ends == "before":
         assert world.finish(going, user, [A_FILE]) is Outcome.COMPLETED
 
-    def die(*_: object) -> None:
-        raise RuntimeError
-
-    with monkeypatch.context() as patch:
-        patch.setattr(move_account, "send_ahead", die)
-        with pytest.raises(RuntimeError):
-            move(world.uow, there.uow, user, epoch=1)
+    die_moving(world, there, user)
     if ends == "after":
         assert world.finish(going, user, [A_FILE]) is Outcome.COMPLETED
     with world.uow.begin() as tx:

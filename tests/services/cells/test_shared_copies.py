@@ -20,7 +20,7 @@ from app.store.cells import contents, rows, tables
 from app.store.core.unit_of_work import OvertakenError
 from app.store.operations import retention
 from tests.conftest import A_FILE, World
-from tests.services.cells.accounts import broken, left_of
+from tests.services.cells.accounts import broken, die_moving, left_of
 from tests.services.cells.test_refused_moves import busy, jobs_of, refused
 from tests.services.specifications.writing import Writing, file_of, of_a_model
 
@@ -171,18 +171,9 @@ def test_a_specification_keeps_the_analysis_of_an_account_that_did_not_come(worl
     check_written(there, user)
 
 
-def test_a_specification_keeps_the_analysis_of_an_account_whose_mover_died(
-    world: World, there: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_specification_keeps_the_analysis_of_an_account_whose_mover_died(world: World, there: World) -> None:
     user, payer, _ = of_another(world, there)
-
-    def die(*_: object) -> None:
-        raise RuntimeError
-
-    with monkeypatch.context() as patch:
-        patch.setattr(move_account, "send_ahead", die)
-        with pytest.raises(RuntimeError):
-            move(world.uow, there.uow, payer, epoch=1)
+    die_moving(world, there, payer)
     assert not settle(world.uow, there.uow, payer, epoch=1)
     check_written(there, user)
 

@@ -81,7 +81,7 @@ class Hooks:
         return self.world.rows(f"SELECT {columns} FROM webhook_deliveries ORDER BY id")
 
     def rest(self) -> None:
-        """As if what rests did so for another hour."""
+        """Let the webhooks that rest do so for an hour longer."""
         self.world.rows("UPDATE webhooks SET paused_until = paused_until + interval '1 h' RETURNING id")
 
     def come_due(self) -> None:
